@@ -1,0 +1,1 @@
+"""Keep a long-running agent inside its context window, and lose nothing."""

@@ -1,0 +1,44 @@
+"""The exceptions of the library. All derive from `AbridgedError`.
+
+    AbridgedError
+    ├── ConfigError        a parameter out of its range: names the parameter, the value and the range
+    ├── InvalidMessages    the input is no list of messages: names the index and the reason
+    └── SummarizerError    a summariser failed: `kind` says how; never escapes `compress`
+"""
+
+from typing import Literal, get_args
+
+FailureKind = Literal[
+    "no_provider", "auth", "not_found", "timeout", "rate_limit", "overflow", "network",
+    "empty", "refusal", "truncated", "malformed", "inflated", "other",
+]  # fmt: skip
+FAILURE_KINDS: frozenset[str] = frozenset(get_args(FailureKind))
+
+
+class AbridgedError(Exception):
+    """Base of every error that this library raises on purpose."""
+
+
+class ConfigError(AbridgedError, ValueError):
+    """A parameter has a value outside its range."""
+
+    def __init__(self, parameter: str, value: object, allowed: str) -> None:
+        super().__init__(f"{parameter}={value!r} is out of range: {allowed}")
+        self.parameter, self.value, self.allowed = parameter, value, allowed
+
+
+class InvalidMessages(AbridgedError, ValueError):
+    """The input is not a list of messages. Odd content inside a message is never this error."""
+
+    def __init__(self, reason: str, index: int | None = None) -> None:
+        super().__init__(reason if index is None else f"message {index}: {reason}")
+        self.reason, self.index = reason, index
+
+
+class SummarizerError(AbridgedError):
+    """A summariser could not write a usable summary."""
+
+    def __init__(self, kind: FailureKind, detail: str = "") -> None:
+        super().__init__(f"{kind}: {detail}" if detail else kind)
+        self.kind: FailureKind = kind
+        self.detail = detail
