@@ -1,0 +1,81 @@
+"""What a message weighs: in tokens, and in the specification's own unit for boundaries.
+
+A count is made once per message and kept as long as the same object stands at the same place.
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+from abridged.conversation.calls import tool_calls
+from abridged.conversation.text import Message, content_text, pictures
+
+Counter = Callable[[str], int]
+"""Text in, tokens out."""
+
+PICTURE_TOKENS = 1_200
+"""What a picture costs where nothing better is known: a full-size picture at the usual providers."""
+MESSAGE_OVERHEAD = 4
+"""Role and separators of one message, in tokens."""
+CALL_OVERHEAD = 8
+"""Id, type and JSON shell of one call, in tokens."""
+WEIGHT_OVERHEAD = 10
+"""Per message in the boundary's weight (spec: P2.2)."""
+
+_REASONING_FIELDS = ("reasoning", "reasoning_content")
+
+
+def replayed_text(message: Message) -> str:
+    """All text of a message that goes back to the model: content, calls, reasoning where it is replayed."""
+    parts = [content_text(message.get("content"))]
+    for call in tool_calls(message):
+        parts += (call.name, call.arguments_text)
+    parts += [content_text(message[field]) for field in _REASONING_FIELDS if message.get(field)]
+    return parts[0] if len(parts) == 1 else "\n".join(parts)
+
+
+def message_tokens(message: Message, counter: Counter) -> int:
+    """Tokens of one message as the model is sent it."""
+    calls = message.get("tool_calls")
+    tokens = MESSAGE_OVERHEAD + counter(replayed_text(message))
+    if isinstance(calls, list | tuple):
+        tokens += CALL_OVERHEAD * len(cast("list[object]", calls))
+    content = message.get("content")
+    if not isinstance(content, str | None):
+        tokens += PICTURE_TOKENS * sum(1 for _ in pictures(content))
+    return tokens
+
+
+def weight(message: Message) -> int:
+    """The boundary's weight of a message: characters // 4 + 10, calls and pictures included (spec: P2.2)."""
+    content = message.get("content")
+    chars = len(content) if isinstance(content, str) else len(content_text(content))
+    for call in tool_calls(message):
+        chars += len(call.name) + len(call.arguments_text) + 4 * CALL_OVERHEAD
+    shown = 0 if isinstance(content, str | None) else sum(1 for _ in pictures(content))
+    return chars // 4 + WEIGHT_OVERHEAD + PICTURE_TOKENS * shown
+
+
+class TokenLedger:
+    """Token counts of a growing list, counted once per message: a turn costs what is new in it."""
+
+    def __init__(self, counter: Counter) -> None:
+        self.counter = counter
+        self._seen: list[tuple[Message, object, object, int]] = []
+
+    def counts(self, messages: list[Message]) -> list[int]:
+        """Tokens of each message. A message counts anew when it, its content or its calls are other objects."""
+        seen = self._seen
+        del seen[len(messages) :]
+        for index, message in enumerate(messages):
+            content, calls = message.get("content"), message.get("tool_calls")
+            if index < len(seen):
+                known = seen[index]
+                if known[0] is message and known[1] is content and known[2] is calls:
+                    continue
+                seen[index] = (message, content, calls, message_tokens(message, self.counter))
+            else:
+                seen.append((message, content, calls, message_tokens(message, self.counter)))
+        return [entry[3] for entry in seen]
+
+    def total(self, messages: list[Message]) -> int:
+        return sum(self.counts(messages))

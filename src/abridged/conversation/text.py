@@ -1,0 +1,78 @@
+"""The text of any content, and the pictures in it.
+
+Content is a string, `None`, a list of parts, or anything else that somebody's log holds; every shape has a text.
+Pictures are not text: their bytes never count as characters.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+
+Message = dict[str, Any]
+
+_PICTURE_TYPES = frozenset({"image", "image_url", "input_image", "input_audio", "audio", "video", "video_url"})
+_PICTURE_KEYS = ("image_url", "image", "inline_data", "input_image")
+
+
+def content_text(content: object) -> str:
+    """The readable text of `content`; "" where there is none. Never raises."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if isinstance(content, list):
+        return "\n".join(filter(None, map(_part_text, cast("list[object]", content))))
+    return _part_text(content)
+
+
+def _part_text(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    if part is None or is_picture(part):
+        return ""
+    if isinstance(part, dict):
+        fields = cast("dict[str, object]", part)
+        for key in ("text", "content", "output"):
+            value = fields.get(key)
+            if isinstance(value, str | list):
+                return content_text(cast("object", value))
+        if "type" in fields and len(fields) == 1:
+            return ""
+    return as_json(part)
+
+
+def as_json(value: object) -> str:
+    """`value` as one line of JSON, or its `str` where JSON cannot hold it."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def is_picture(part: object) -> bool:
+    """Whether a content part is a picture (or sound, or film), in any provider's shape."""
+    if not isinstance(part, dict):
+        return False
+    fields = cast("dict[str, object]", part)
+    if fields.get("type") in _PICTURE_TYPES:
+        return True
+    return any(isinstance(fields.get(key), str | dict) for key in _PICTURE_KEYS)
+
+
+def pictures(content: object) -> Iterator[object]:
+    """The picture parts of `content`, nested ones (inside tool results) included."""
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        return
+    for part in cast("list[object]", content):
+        if is_picture(part):
+            yield part
+        elif isinstance(part, dict) and isinstance(part.get("content"), list):  # pyright: ignore[reportUnknownMemberType]
+            yield from pictures(cast("dict[str, object]", part)["content"])
+
+
+def one_line(text: str, limit: int) -> str:
+    """`text` with all white space folded, cut to `limit` characters with an ellipsis."""
+    line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

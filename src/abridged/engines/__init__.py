@@ -1,0 +1,1 @@
+"""The engines that ship with the library; each fits the contract in `abridged.engine`."""

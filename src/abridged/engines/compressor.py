@@ -1,0 +1,254 @@
+"""`ContextCompressor`: the built-in engine. Five phases, in the order in which `compress` reads."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+from abridged.budget import Budget, Settings, SettingsArguments
+from abridged.conversation.measure import Counter, TokenLedger, message_tokens, weight
+from abridged.conversation.roles import newest_user
+from abridged.conversation.text import Message
+from abridged.conversation.tokens import Calibration, default_counter
+from abridged.digests import DIGESTS, DigestRegistry
+from abridged.engine import ContextEngine
+from abridged.errors import InvalidMessages
+from abridged.guard import Guard
+from abridged.phases.assemble import assemble
+from abridged.phases.boundaries import BoundarySettings, Plan, cut_result, plan_boundaries
+from abridged.phases.prune import PruneSettings, prune
+from abridged.phases.repair import repair
+from abridged.phases.summarize import SummaryInput, frame_tokens, summarize_offline
+from abridged.report import CompressionReport, SectionSize
+from abridged.summary.redact import Redactor, redact
+from abridged.summary.template import find_summary, frame
+
+
+class ContextCompressor(ContextEngine):
+    """Keeps head and tail, prunes old tool results, and replaces the middle by a structured summary.
+
+    `context_length`: the model's window in tokens. `max_output_tokens`: what of it is reserved for the answer.
+    `counter`: text -> tokens. `clock`: seconds of wall clock. `redactor`: text -> text without secrets. `digests`: one
+    line per tool result. Every number of `Settings` is a keyword argument. Raises `ConfigError`.
+    """
+
+    def __init__(
+        self,
+        context_length: int = 128_000,
+        *,
+        max_output_tokens: int | None = None,
+        counter: Counter | None = None,
+        clock: Callable[[], float] | None = None,
+        redactor: Redactor | None = None,
+        digests: DigestRegistry | None = None,
+        **settings: Unpack[SettingsArguments],
+    ) -> None:
+        self.settings = Settings(**settings)
+        self.report = CompressionReport()
+        self._counter = counter or default_counter()
+        self._redactor = redactor or redact
+        self._digests = digests or DIGESTS
+        self._clock = clock or time.time
+        self._max_output_tokens = max_output_tokens
+        self._guard = Guard(self.settings, self._clock)
+        self._apply_window(context_length)
+        self.on_session_reset()
+
+    @property
+    def name(self) -> str:
+        return "compressor"
+
+    # -- window and usage ------------------------------------------------------------------------------------------------
+
+    def _apply_window(self, context_length: int) -> None:
+        self.budget = Budget.derive(self.settings, context_length, self._max_output_tokens)
+        self.context_length = context_length
+        self.threshold_tokens = self.budget.threshold_tokens
+
+    def update_model(self, model: str, context_length: int, **kwargs: Any) -> None:
+        """Another model: every budget is derived anew, and what was learned about the old one's counting is forgotten."""
+        if "max_output_tokens" in kwargs:
+            self._max_output_tokens = kwargs["max_output_tokens"]
+        self._apply_window(context_length)
+        self._calibration.reset()
+
+    def on_session_reset(self) -> None:
+        super().on_session_reset()
+        self._guard.reset()
+        self._calibration = Calibration()
+        self._tokens = TokenLedger(self._counter)
+        self._sent_estimate = 0
+        self._awaiting_usage = False
+        self._before_compression = 0
+
+    def update_from_response(self, usage: dict[str, Any]) -> None:
+        """What the provider counted. It corrects the estimate, and it judges the last compression (spec: T4b, T5b)."""
+        prompt = int(usage.get("prompt_tokens") or 0)
+        if prompt <= 0:
+            return
+        self.last_prompt_tokens = prompt
+        self.last_completion_tokens = int(usage.get("completion_tokens") or 0)
+        self.last_total_tokens = int(usage.get("total_tokens") or prompt + self.last_completion_tokens)
+        if self._sent_estimate:
+            self._calibration.observe(self._sent_estimate, prompt)
+        if self._awaiting_usage:
+            self._awaiting_usage = False
+            self._guard.correct(self._before_compression, prompt)
+
+    def should_compress(self, prompt_tokens: int | None = None) -> bool:
+        tokens = self.last_prompt_tokens if prompt_tokens is None else prompt_tokens
+        return tokens >= self.threshold_tokens and self._guard.judge(tokens, self.budget.usable_tokens).allowed
+
+    def should_compress_preflight(self, messages: list[Message]) -> bool:
+        """Reported tokens plus an estimate of what came after them (spec: T5, T5b)."""
+        estimate = self._tokens.total(messages)
+        tokens = self._calibration.apply(estimate)
+        if self.last_prompt_tokens and not self._awaiting_usage and estimate >= self._sent_estimate:
+            tokens = self.last_prompt_tokens + self._calibration.apply(estimate - self._sent_estimate)
+        due = self.threshold_tokens if not self._awaiting_usage else int(self.threshold_tokens * 1.25)
+        self._sent_estimate = estimate
+        return tokens >= due and self.should_compress(tokens)
+
+    # -- the five phases -------------------------------------------------------------------------------------------------
+
+    def compress(
+        self,
+        messages: list[Message],
+        current_tokens: int | None = None,
+        *,
+        focus_topic: str | None = None,
+        force: bool = False,
+        memory_context: str | None = None,
+    ) -> list[Message]:
+        """The compressed conversation; what was done stands in `report`. `messages` stays as it is.
+
+        `current_tokens`: the provider's count of `messages`, where known. `focus_topic`: what to keep in most detail.
+        `force`: a user asked for it; neither held back nor counted by the guard. Raises `InvalidMessages` for what is no list.
+        """
+        started = time.perf_counter()
+        if not isinstance(messages, list):
+            raise InvalidMessages(f"expected a list of messages, got {type(messages).__name__}")
+        report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(messages))
+        sound = repair(messages)
+        report.repaired = _repairs(sound)
+        counts = TokenLedger(self._counter)
+        report.tokens_before = counts.total(sound.messages)
+        compressed = self._phases(sound.messages, sound.sources, counts, report)
+        if compressed is None:
+            result, report.tokens_after = sound.messages, report.tokens_before
+        else:
+            result, report.compressed = compressed, True
+            self.compression_count += 1
+        report.messages_after = len(result)
+        self._after(report, current_tokens, force=force)
+        report.seconds = time.perf_counter() - started
+        return list(result) if compressed is not None or sound.changed else list(messages)
+
+    def _phases(
+        self, messages: list[Message], sources: list[int], counts: TokenLedger, report: CompressionReport
+    ) -> list[Message] | None:
+        """The new list, or `None` where nothing was gained; the reason is in the report."""
+        conversation = _without_summaries(messages, sources)
+        light = self._prune(conversation.messages, report)
+        plan = self._plan(light, bool(conversation.previous), report)
+        if not plan.middle and len(conversation.previous) < 2:
+            report.reason = "nothing to compress: head and tail hold everything"
+            return None
+        head = light[: plan.head_end]
+        tail = [cut_result(light[i], self.settings.tail_result_chars) if i in plan.cut else light[i] for i in _tail(plan, light)]
+        given = SummaryInput(conversation.messages, conversation.sources, plan.middle, [*head, *tail], conversation.previous)
+        summary = self._summarize(given, report)
+        result = repair(assemble(head, summary, tail)).messages
+        report.tokens_after = sum(message_tokens(message, self._counter) for message in result)
+        if report.tokens_after >= report.tokens_before:
+            report.reason = f"not smaller: {report.tokens_before:,} -> {report.tokens_after:,} tokens"
+            report.summary_writer, report.sections, report.summary_tokens = "nobody", [], 0
+            return None
+        return result
+
+    def _prune(self, messages: list[Message], report: CompressionReport) -> list[Message]:
+        settings = self.settings
+        pruned = prune(
+            messages,
+            PruneSettings(
+                self.budget.tail_tokens, settings.protect_last_n, settings.protect_first_n,
+                settings.prune_min_chars, settings.prune_argument_chars,
+            ),
+            self._digests,
+        )  # fmt: skip
+        report.duplicates, report.digests = pruned.duplicates, pruned.digests
+        report.arguments, report.pictures = pruned.arguments, pruned.pictures
+        return pruned.messages
+
+    def _plan(self, light: list[Message], compacted_before: bool, report: CompressionReport) -> Plan:
+        settings, ceiling = self.settings, self.budget.tail_ceiling
+        plan = plan_boundaries(
+            light,
+            BoundarySettings(
+                settings.protect_first_n, settings.protect_last_n, ceiling, ceiling, settings.tail_result_chars,
+                compacted_before,
+            ),
+            lambda message: max(weight(message), message_tokens(message, self._counter)),
+        )  # fmt: skip
+        report.head_messages, report.middle_messages = plan.head_end, len(plan.middle)
+        report.tail_messages = len(light) - plan.tail_start
+        report.anchored_user, report.cut_results = plan.anchor is not None, len(plan.cut)
+        return plan
+
+    def _summarize(self, given: SummaryInput, report: CompressionReport) -> str:
+        counter = self._counter
+        replaced = sum(message_tokens(given.conversation[place], counter) for place in given.middle)
+        # An earlier summary stands for what it replaced: its tokens count as the share that the budget gave it.
+        stood_for = int(sum(map(counter, given.previous)) / self.settings.summary_ratio)
+        report.summary_budget = self.budget.summary_tokens(replaced + stood_for, self.settings.summary_ratio)
+        extract = summarize_offline(
+            given, max(40, report.summary_budget - frame_tokens(counter)), counter, self._redactor, report.focus_topic
+        )
+        summary = frame(extract.document.render())
+        report.summary_writer, report.summary_tokens = "offline", counter(summary)
+        report.facts_found, report.facts_kept = extract.facts_found, extract.facts_kept
+        report.lines_left_out = extract.lines_left_out
+        report.sections = [
+            SectionSize(title, len(items), counter(extract.document.section_text(title)))
+            for title, items in extract.document.sections.items()
+        ]
+        return summary
+
+    def _after(self, report: CompressionReport, current_tokens: int | None, *, force: bool) -> None:
+        self._guard.record(report.tokens_before, report.tokens_after, forced=force)
+        if report.compressed:
+            self._before_compression = current_tokens or self.last_prompt_tokens
+            self._sent_estimate = report.tokens_after
+            self._awaiting_usage = True
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """The messages without the summaries in them."""
+
+    messages: list[Message]
+    sources: list[int]
+    previous: list[str]
+
+
+def _without_summaries(messages: list[Message], sources: list[int]) -> _Conversation:
+    found = _Conversation([], [], [])
+    for message, source in zip(messages, sources, strict=True):
+        summary = find_summary(message)
+        if summary:
+            found.previous.append(summary.body)
+            if summary.rest is None:
+                continue
+            message = summary.rest
+        found.messages.append(message)
+        found.sources.append(source)
+    return found
+
+
+def _tail(plan: Plan, messages: list[Message]) -> list[int]:
+    return [*([] if plan.anchor is None else [plan.anchor]), *range(plan.tail_start, len(messages))]
+
+
+def _repairs(fixed: Any) -> dict[str, int]:
+    kinds = ("dropped", "stubbed", "moved", "relabelled", "discarded")
+    return {kind: count for kind in kinds if (count := getattr(fixed, kind))}

@@ -1,0 +1,103 @@
+"""When not to compress although the threshold is reached.
+
+Two stops, and neither latches: compressions that save little, and compressions that come too often. Each ends by time;
+the first also by growth; both give way when the window is nearly full. Runs that a user forced are neither held back
+nor counted (spec: T4, T4b).
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from abridged.budget import Settings
+
+logger = logging.getLogger(__name__)
+
+Clock = Callable[[], float]
+"""Seconds, wall clock: a stop must end although the process was restarted."""
+
+PRESSURE = 0.90
+"""From this share of the usable window on no stop holds: an overflow is worse than a useless compression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether an automatic compression may run, and if not, why."""
+
+    allowed: bool
+    reason: str = ""
+
+
+class Guard:
+    """The memory of one session's compressions; `reset` makes it as new."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._warned = ""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, as a new session does."""
+        self.ineffective = 0
+        """Ineffective automatic compressions in a row."""
+        self._last_at = 0.0
+        self._last_tokens = 0
+        self._recent: deque[float] = deque(maxlen=self._settings.frequency_limit)
+        self._last_effect: tuple[int, bool] | None = None
+        self._warned = ""
+
+    def judge(self, tokens: int, usable_tokens: int) -> Verdict:
+        """May an automatic compression run at `tokens` prompt tokens?"""
+        verdict = self._verdict(tokens, usable_tokens)
+        if not verdict.allowed and verdict.reason != self._warned:
+            logger.warning("compression skipped: %s", verdict.reason)
+        self._warned = verdict.reason
+        return verdict
+
+    def _verdict(self, tokens: int, usable_tokens: int) -> Verdict:
+        settings, now = self._settings, self._clock()
+        if tokens >= usable_tokens * PRESSURE:
+            return Verdict(True)
+        if self.ineffective >= settings.ineffective_limit:
+            expired = now - self._last_at >= settings.ineffective_expiry
+            grown = tokens > self._last_tokens * (1 + settings.ineffective_growth)
+            if not (expired or grown):
+                return Verdict(
+                    False,
+                    f"the last {self.ineffective} compressions saved less than {settings.ineffective_percent:g} % each; "
+                    "start a new session with /new, or force one with /compress",
+                )
+        recent = sum(now - at < settings.frequency_window for at in self._recent)
+        if recent >= settings.frequency_limit:
+            return Verdict(
+                False,
+                f"{recent} compressions within {settings.frequency_window:g} seconds: the window refills too fast; "
+                "start a new session with /new, or force one with /compress",
+            )
+        return Verdict(True)
+
+    def record(self, tokens_before: int, tokens_after: int, *, forced: bool) -> None:
+        """Count one compression by its effect."""
+        if forced:
+            self._last_effect = None
+            return
+        self._last_at, self._last_tokens = self._clock(), tokens_before
+        self._recent.append(self._last_at)
+        effective = self._effective(tokens_before, tokens_after)
+        self.ineffective = 0 if effective else self.ineffective + 1
+        self._last_effect = (tokens_before, effective)
+
+    def correct(self, reported_before: int, reported_after: int) -> None:
+        """The provider's own count of the same compression came in: it decides (spec: T4b)."""
+        if self._last_effect is None or reported_before <= 0:
+            return
+        was = self._last_effect[1]
+        self._last_effect = None
+        now = self._effective(reported_before, reported_after)
+        if now != was:
+            self.ineffective = 0 if now else self.ineffective + 1
+
+    def _effective(self, before: int, after: int) -> bool:
+        return before > 0 and 100.0 * (before - after) / before >= self._settings.ineffective_percent

@@ -1,0 +1,114 @@
+"""Phase 5: tool-pair repair. Whatever came in, each call that leaves has exactly one result right behind it.
+
+The only calls without a result are those of the last message that may still be running. The repair runs on what comes
+in, so that every other phase sees whole tool groups, and once more on what leaves. Messages in order pass untouched.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from abridged.conversation.calls import ToolCall, result_raw_ids
+from abridged.conversation.pairing import Pairing, pair
+from abridged.conversation.roles import is_tool_result, live_group
+from abridged.conversation.text import Message
+
+STUB = "[Result from earlier conversation — see context summary above]"
+"""Stands for a result that did not survive (spec: P5.2)."""
+
+
+@dataclass(slots=True)
+class Repair:
+    """Messages that an API accepts, and what it took."""
+
+    messages: list[Message] = field(default_factory=list[Message])
+    sources: list[int] = field(default_factory=list[int])
+    """For each message its index in the list that came in; -1 for a stub."""
+    dropped: int = 0
+    """Results whose call is gone, or that answered twice (spec: P5.1)."""
+    stubbed: int = 0
+    """Calls that got a stub (spec: P5.2)."""
+    moved: int = 0
+    """Results that stood away from their call."""
+    relabelled: int = 0
+    """Results or calls whose id was set, so that both sides read the same."""
+    discarded: int = 0
+    """Entries of the list that are no messages at all."""
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.dropped or self.stubbed or self.moved or self.relabelled or self.discarded)
+
+
+def repair(messages: list[Any]) -> Repair:
+    """A valid copy of `messages`; the input is not changed (spec: P5.1, P5.2, P5.2b, P5.3)."""
+    fixed = Repair()
+    dicts = [index for index, message in enumerate(messages) if isinstance(message, dict)]
+    fixed.discarded = len(messages) - len(dicts)
+    sound = cast("list[Message]", messages if not fixed.discarded else [messages[index] for index in dicts])
+    pairing = pair(sound)
+    live = live_group(sound)
+    for index, message in enumerate(sound):
+        if is_tool_result(message):
+            fixed.dropped += index not in pairing.call_of
+            continue
+        calls = pairing.calls.get(index)
+        if not calls:
+            fixed.messages.append(message)
+            fixed.sources.append(dicts[index])
+            continue
+        _emit_group(fixed, sound, dicts, pairing, index, calls, running=index == live)
+    return fixed
+
+
+def _emit_group(
+    fixed: Repair,
+    messages: list[Message],
+    origin: list[int],
+    pairing: Pairing,
+    index: int,
+    calls: tuple[ToolCall, ...],
+    *,
+    running: bool,
+) -> None:
+    """One assistant message and its results, in the order in which they came, stubs last."""
+    message, ids = _with_ids(fixed, messages[index], index, calls)
+    fixed.messages.append(message)
+    fixed.sources.append(origin[index])
+    answered = sorted((pairing.result_of[index, call.position], call) for call in calls if (index, call.position) in pairing.result_of)  # fmt: skip
+    for place, (result, call) in enumerate(answered, start=index + 1):
+        fixed.moved += result != place
+        fixed.messages.append(_labelled(fixed, messages[result], call, ids))
+        fixed.sources.append(origin[result])
+    if running:
+        return
+    for call in calls:
+        if (index, call.position) not in pairing.result_of:
+            fixed.messages.append({"role": "tool", "tool_call_id": ids[call.position], "content": STUB})
+            fixed.sources.append(-1)
+            fixed.stubbed += 1
+
+
+def _with_ids(
+    fixed: Repair, message: Message, index: int, calls: tuple[ToolCall, ...]
+) -> tuple[Message, dict[int, str]]:
+    """The message with an id on each call; made only where one is missing."""
+    ids = {call.position: call.raw_ids[0] for call in calls if call.raw_ids}
+    missing = [call.position for call in calls if not call.raw_ids]
+    if not missing:
+        return message, ids
+    entries = list(cast("list[dict[str, Any]]", message["tool_calls"]))
+    for position in missing:
+        ids[position] = f"call_{index}_{position}"
+        entries[position] = {**entries[position], "id": ids[position]}
+        fixed.relabelled += 1
+    return {**message, "tool_calls": entries}, ids
+
+
+def _labelled(fixed: Repair, result: Message, call: ToolCall, ids: dict[int, str]) -> Message:
+    """The result, naming an id of its call letter for letter."""
+    given = result_raw_ids(result)
+    if result.get("tool_call_id") in (call.raw_ids or (ids[call.position],)):
+        return result
+    fixed.relabelled += 1
+    exact = next((raw for raw in given if raw in call.raw_ids), ids[call.position])
+    return {**result, "tool_call_id": exact}

@@ -1,0 +1,104 @@
+"""The part of a tool result that says how it went: error lines first, then values, then the last word."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from abridged.conversation.text import as_json, one_line
+from abridged.digests.actions import Action
+from abridged.digests.reading import Call
+
+LINE_CHARS = 160
+"""The most that one piece of evidence takes."""
+
+_ERROR_WORDS = (
+    "error", "fatal", "fail", "exception", "panic", "denied", "not found", "no such", "cannot", "can't", "refused",
+    "timed out", "undefined", "invalid", "unable", "错误", "失败", "异常", "无法",
+)  # fmt: skip
+_OUTPUT_KEYS = ("output", "stdout", "stderr", "content", "text", "result", "message", "error")
+
+
+def evidence(call: Call, action: Action) -> str:
+    """What to remember of a call's result, in one line; "" where its target says it all."""
+    text = _output(call)
+    if action.kind not in ("read", "search", "write") or action.failed:
+        errors = error_lines(text, 2 if action.failed else 1)
+        if errors and (action.failed or action.kind in ("run", "other", "fetch")):
+            return " · ".join(errors)
+    if action.kind in ("read", "write", "search", "plan"):
+        return ""
+    if call.payload is not None and text is call.result:
+        return values_of(call.payload)
+    stripped = text.strip()
+    if len(stripped) <= LINE_CHARS:
+        return one_line(stripped, LINE_CHARS)
+    return one_line(stripped.rsplit("\n", 1)[-1], LINE_CHARS) if action.kind == "run" else ""
+
+
+def _output(call: Call) -> str:
+    """The program's own output, where the result wraps it in JSON."""
+    payload = call.payload
+    if payload is not None:
+        for key in _OUTPUT_KEYS:
+            value = payload.get(key)
+            if isinstance(value, str) and value:
+                return value
+    return call.result
+
+
+def error_lines(text: str, most: int) -> list[str]:
+    """The first and the last line that speak of an error, each cut around the word that says so."""
+    low = text.lower()
+    if len(low) != len(text):  # rare letters change length; places must agree
+        low = text
+    first = min((place for place in (low.find(word) for word in _ERROR_WORDS) if place >= 0), default=-1)
+    if first < 0:
+        return []
+    lines = [_around(text, first)]
+    if most > 1:
+        last = max(low.rfind(word) for word in _ERROR_WORDS)
+        end = _around(text, last)
+        if end != lines[0] and last - first > LINE_CHARS:
+            lines.append(end)
+    return [line for line in lines if line]
+
+
+def _around(text: str, place: int) -> str:
+    """The line at `place`, or where it is long the words around it."""
+    start = max(text.rfind("\n", 0, place) + 1, place - LINE_CHARS // 3)
+    end = text.find("\n", place)
+    end = min(len(text) if end < 0 else end, start + LINE_CHARS)
+    if start and not text[start - 1].isspace():
+        start = _next_space(text, start, place)
+    return one_line(text[start:end], LINE_CHARS)
+
+
+def _next_space(text: str, start: int, place: int) -> int:
+    space = text.find(" ", start, place)
+    return start if space < 0 else space + 1
+
+
+def values_of(payload: Mapping[str, object]) -> str:
+    """Short values of a JSON object as `key=value`, outer ones first."""
+    found: list[str] = []
+    size = 0
+    for key, value in _scalars(payload, 2):
+        pair = f"{key}={value}"
+        size += len(pair) + 2
+        if size > LINE_CHARS:
+            break
+        found.append(pair)
+    return ", ".join(found)
+
+
+def _scalars(payload: Mapping[str, object], depth: int) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    nested: list[Mapping[str, object]] = []
+    for key, value in payload.items():
+        if isinstance(value, dict):
+            nested.append(cast("Mapping[str, object]", value))
+        elif isinstance(value, str | int | float) and len(text := str(value)) <= 60 and "\n" not in text and text:
+            found.append((key, text if isinstance(value, str) else as_json(value)))
+    if depth > 1:
+        for inner in nested:
+            found += _scalars(inner, depth - 1)
+    return found

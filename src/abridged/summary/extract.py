@@ -1,0 +1,304 @@
+"""The offline summary: a document chosen by rule from the ledger, the previous summary merged in, inside a budget.
+
+First the standing sections, each up to its share; then half of the rest in lines, chosen by what they add per token; then
+the typed index of the names that no line has. Room that one form leaves goes to the other.
+"""
+
+import heapq
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from abridged.conversation.measure import Counter
+from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument
+from abridged.summary.identifiers import kind_of, names_in
+from abridged.summary.language import constraint_strength
+from abridged.summary.ledger import Fact, Ledger, Line, normal
+from abridged.summary.template import SECTIONS
+
+_STANDING = {
+    "Active Task": 0.25, "Goal": 0.10, "Constraints & Preferences": 0.30, "Active State": 0.08, "In Progress": 0.06,
+    "Blocked": 0.10, "Pending User Asks": 0.08, "Remaining Work": 0.08,
+}  # fmt: skip
+"""Sections that are filled first, and the most of the budget that each may take."""
+_REPLACED = frozenset({"Active Task", "In Progress"})
+"""Sections in which the previous summary's items are stale once something happened."""
+_PREVIOUS_RANK = {"Completed Actions": 0.5, "Key Decisions": 0.8, "Resolved Questions": 0.6, "Relevant Files": 0.6}
+_KIND_WORTH = {"path": 0.6, "code": 0.8, "id": 0.6, "url": 0.4, "email": 0.4, "hash": 0.4, "number": -0.5, "time": -0.7}
+_LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
+INDEX_SHARE = 0.5
+"""The share of what the standing sections leave that is meant for the index."""
+FOCUS_SHARE = 0.65
+"""The share of the lines' budget that goes to the focus topic first (spec: P3.6)."""
+
+
+@dataclass(slots=True)
+class Extract:
+    """A document and how it was chosen."""
+
+    document: SummaryDocument
+    facts_found: int = 0
+    facts_kept: int = 0
+    lines_left_out: int = 0
+
+
+@dataclass(slots=True)
+class ExtractRequest:
+    """What a summary is made of."""
+
+    ledger: Ledger
+    """What is replaced."""
+    budget: int
+    """Tokens for the body."""
+    counter: Counter
+    active_task: tuple[str, int] | None = None
+    """The newest real user request of the whole conversation and its index."""
+    goal: tuple[str, int] | None = None
+    """The first one."""
+    previous: SummaryDocument = field(default_factory=SummaryDocument)
+    kept_names: frozenset[str] = frozenset()
+    """Names that stand in the head or the tail: they need no room."""
+    focus_topic: str | None = None
+    length: int = 1
+    """Messages in the conversation."""
+
+
+def extract(request: ExtractRequest) -> Extract:
+    """The best document for the budget (spec: P3.1, P3.2, P3.4)."""
+    return _Selection(request).run()
+
+
+class _Selection:
+    def __init__(self, request: ExtractRequest) -> None:
+        self.request = request
+        self.count = request.counter
+        self.document = SummaryDocument()
+        self.worth = _fact_worth(request)
+        self.covered: set[str] = set(request.kept_names)
+        self.taken: list[Line] = []
+        self.left = request.budget - self.count(self.document.render())
+
+    def run(self) -> Extract:
+        standing, log, skipped_before = self._candidates()
+        for section, share in _STANDING.items():
+            self._fill(section, standing[section], int(self.request.budget * share))
+        left_for_lines = int(self.left * (1 - INDEX_SHARE))
+        remaining = self._choose_lines(log, left_for_lines)
+        self._choose_names()
+        remaining = self._choose_lines(remaining, self.left)
+        skipped = skipped_before + sum(line.section == "Completed Actions" for line in remaining)
+        self._write(skipped)
+        kept = sum(name in self.covered for name in self.worth)
+        return Extract(self.document, len(self.worth), kept, skipped)
+
+    # -- candidates ---------------------------------------------------------------------------------------------------
+
+    def _candidates(self) -> tuple[dict[str, list[Line]], list[Line], int]:
+        """Lines of the previous summary and of the ledger; of one section and key the newest."""
+        request = self.request
+        previous, skipped = _previous_lines(request)
+        lines: dict[tuple[str, str], Line] = {}
+        if request.active_task:
+            text, index = request.active_task
+            lines["Active Task", "task"] = Line("Active Task", text, (index,), 1.0)
+        if request.goal and not request.previous.sections["Goal"]:
+            text, index = request.goal
+            lines["Goal", "goal"] = Line("Goal", text, (index,), 1.0)
+        for line in (*previous, *request.ledger.lines):
+            key = (line.section, line.key or normal(line.text))
+            older = lines.pop(key, None)
+            if older and older.rank > line.rank:
+                line.rank = older.rank
+            lines[key] = line
+        standing: dict[str, list[Line]] = {section: [] for section in _STANDING}
+        log: list[Line] = []
+        for order, line in enumerate(lines.values()):
+            line.order = order
+            (standing[line.section] if line.section in standing else log).append(line)
+        return standing, log, skipped
+
+    # -- choosing -----------------------------------------------------------------------------------------------------
+
+    def _fill(self, section: str, lines: list[Line], cap: int) -> None:
+        """The best lines of a standing section up to its cap; the first is cut rather than left out."""
+        room = min(cap, self.left)
+        chosen: list[Line] = []
+        for line in sorted(lines, key=lambda line: (-line.rank, -line.order)):
+            cost = self.count(line.text) + 2
+            if cost > room and not chosen:
+                line = replace(line, text=_cut_to(line.text, room - 2, self.count))
+                cost = self.count(line.text) + 2
+            if cost <= room and line.text:
+                chosen.append(line)
+                room -= cost
+                self.left -= cost
+        for line in chosen:
+            self._take(line)
+
+    def _choose_lines(self, lines: list[Line], room: int) -> list[Line]:
+        """Greedy by worth per token; a line's worth falls as other lines name what it names. Returns the rest."""
+        topic = _words(self.request.focus_topic or "")
+        if topic:
+            on = [line for line in lines if _touches(line.text, topic)]
+            if on:
+                chosen_room = int(room * FOCUS_SHARE)
+                left_before = self.left
+                rest = self._greedy(on, chosen_room)
+                off = [line for line in lines if not _touches(line.text, topic)]
+                return self._greedy(rest + off, room - (left_before - self.left))
+        return self._greedy(lines, room)
+
+    def _greedy(self, lines: list[Line], room: int) -> list[Line]:
+        names = [tuple(name for name in names_in(line.text) if name in self.worth) for line in lines]
+        costs = [self.count(line.text) + 2 for line in lines]
+        heap = [(-self._gain(line, names[i]) / costs[i], i) for i, line in enumerate(lines)]
+        heapq.heapify(heap)
+        rest: list[int] = []
+        while heap and room > 8:
+            stale, i = heapq.heappop(heap)
+            if costs[i] > room:
+                rest.append(i)
+                continue
+            fresh = -self._gain(lines[i], names[i]) / costs[i]
+            if fresh > stale + 1e-9 and heap and fresh > heap[0][0]:
+                heapq.heappush(heap, (fresh, i))
+                continue
+            room -= costs[i]
+            self.left -= costs[i]
+            self._take(lines[i])
+        rest += [i for _, i in heap]
+        return [lines[i] for i in sorted(rest)]
+
+    def _gain(self, line: Line, names: Iterable[str]) -> float:
+        return line.rank + sum(self.worth[name] for name in names if name not in self.covered)
+
+    def _take(self, line: Line) -> None:
+        self.taken.append(line)
+        self.covered.update(names_in(line.text))
+
+    def _choose_names(self) -> None:
+        """The names that no line has, by worth per token, under the labels that share their cost (the typed index)."""
+        room = self.left - self.count(INDEX_TITLE) - 4
+        open_names = [name for name in self.worth if name not in self.covered]
+        if not open_names:
+            return
+        open_names.sort(key=lambda name: self.worth[name] / (len(name) + 6), reverse=True)
+        labels = self._labels(open_names)
+        sample = ", ".join(open_names[:400])
+        per_char = self.count(sample) / len(sample)
+        chosen: dict[str, list[str]] = {}
+        for name in open_names:
+            label = labels[name]
+            cost = (len(name) + 2) * per_char
+            if label not in chosen:
+                cost += self.count(label) + 4
+            if cost > room:
+                if room < 6:
+                    break
+                continue
+            room -= cost
+            chosen.setdefault(label, []).append(name)
+            self.covered.add(name)
+        if chosen:
+            self.left = int(room)
+            self.document.index = chosen
+
+    def _labels(self, names: list[str]) -> dict[str, str]:
+        """A label for each name: its JSON key where several share it, else its kind."""
+        facts, previous = self.request.ledger.facts, self.request.previous.index
+        carried = {name: label for label, names in previous.items() for name in names}
+        labels = {name: facts[name].label if name in facts else carried.get(name, "name") for name in names}
+        counts: dict[str, int] = {}
+        for label in labels.values():
+            counts[label] = counts.get(label, 0) + 1
+        return {
+            name: label if counts[label] > 2 or name in carried else kind_of(name) or "name"
+            for name, label in labels.items()
+        }
+
+    def _write(self, skipped: int) -> None:
+        """What was taken, in the order of events, with a word on what is missing."""
+        for line in sorted(self.taken, key=lambda line: line.order):
+            self.document.sections[line.section].append(Item(line.text, line.sources))
+        if skipped:
+            self.document.sections["Completed Actions"].insert(0, Item(f"(… {skipped:,} earlier steps are not listed)"))
+
+
+def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
+    """The previous summary's items as candidates again, stale ones left out; and how many steps it had left out."""
+    lines: list[Line] = []
+    skipped = 0
+    ledger = request.ledger
+    for section in SECTIONS:
+        if section in _REPLACED and ledger.acted:
+            continue
+        for item in request.previous.sections[section]:
+            left_out = _LEFT_OUT.match(item.text)
+            if left_out:
+                skipped += int(left_out[1].replace(",", ""))
+                continue
+            key = _key(section, item.text)
+            if section == "Blocked" and key in ledger.succeeded:
+                continue
+            lines.append(Line(section, item.text, (), _previous_rank(section, item.text), key))
+    return lines, skipped
+
+
+def _previous_rank(section: str, text: str) -> float:
+    if section == "Constraints & Preferences":
+        return constraint_strength(text) or 0.4
+    return _PREVIOUS_RANK.get(section, 0.8)
+
+
+def _key(section: str, text: str) -> str:
+    if section == "Relevant Files":
+        return text.split(" — ")[0].strip("`* ")
+    if section == "Active State" and ": " in text:
+        return text.split(": ")[0]
+    return normal(text)
+
+
+def _fact_worth(request: ExtractRequest) -> dict[str, float]:
+    """What each name is worth: who used it, how often, how recently, and of what kind it is."""
+    facts: dict[str, Fact] = request.ledger.facts
+    span = max(1, request.length)
+    worth: dict[str, float] = {}
+    for name, fact in facts.items():
+        uses = fact.user + fact.argument + fact.assistant + fact.result
+        worth[name] = (
+            0.4
+            + (2.0 + math.log1p(fact.argument) if fact.argument else 0.0)
+            + (1.5 if fact.user else 0.0)
+            + (0.8 if fact.assistant else 0.0)
+            + 0.5 * math.log1p(uses)
+            + 1.5 * (fact.last / span) ** 2
+            + _KIND_WORTH.get(kind_of(name) or "", 0.0)
+        )
+    for names in request.previous.index.values():
+        for place, name in enumerate(names):
+            carried = 2.5 - 1.0 * place / max(1, len(names))
+            worth[name] = max(worth.get(name, 0.0), carried)
+    for section in SECTIONS:
+        for item in request.previous.sections[section]:
+            for name in names_in(item.text):
+                worth[name] = max(worth.get(name, 0.0), 2.0)
+    return {name: value for name, value in worth.items() if value > 0}
+
+
+def _cut_to(text: str, tokens: int, count: Callable[[str], int]) -> str:
+    """The front of a text that fits, with an ellipsis."""
+    if tokens < 4:
+        return ""
+    while count(text) > tokens and len(text) > 8:
+        text = text[: max(8, int(len(text) * tokens / (count(text) + 1)) - 2)].rstrip() + "…"
+    return text
+
+
+def _words(topic: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z0-9_]{3,}|[一-鿿]{2,}", topic.casefold()))
+
+
+def _touches(text: str, topic: frozenset[str]) -> bool:
+    low = text.casefold()
+    return any(word in low for word in topic)

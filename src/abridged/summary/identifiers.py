@@ -1,0 +1,78 @@
+"""Names and values that a later step may need letter for letter: paths, ids, codes, numbers, flags.
+
+A word of prose is none of these. Each has a *kind*, and in JSON its key says more than its kind.
+"""
+
+import re
+from functools import lru_cache
+
+MAX_CHARS = 160
+"""Longer tokens are data, not names."""
+
+_TOKEN = re.compile(r"(?:--)?[A-Za-z0-9_~/$@.][A-Za-z0-9_./:@#$%+~\\-]*")
+_TRAILING = "./:,;#$%+~\\-@"
+_LABELLED = re.compile(r'"([A-Za-z_][\w.-]{0,39})"\s*:\s*(?:"([^"\s\\]{3,120})"|(-?\d[\d.]{2,}))')
+
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern))
+    for kind, pattern in (
+        ("url", r"[a-z][a-z0-9+]*://.+"),
+        ("email", r"[\w.+-]+@[\w-]+\.[\w.-]+"),
+        ("flag", r"--[A-Za-z].+"),
+        ("date", r"\d{4}-\d{2}-\d{2}\S*"),
+        ("time", r"\d{1,2}:\d{2}(?::\d{2})?\S*"),
+        ("version", r"v?\d+\.\d+\.\d[\w.+-]*"),
+        ("number", r"[+-]?\$?\d[\d.,:/%-]*[a-zA-Z%]{0,2}"),
+        ("path", r"(?:[~.$]{0,2}/|[\w.@~$+-]+/)[\w.@~$+/:#-]*|[\w@~$+-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}(?::\d+)?"),
+        ("hash", r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}"),
+        ("code", r"[A-Z][A-Z0-9]*(?:[-_#:][A-Z0-9]*\d\w*)+|[A-Z]{2,}\d+\w*"),
+        ("id", r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z]).+"),
+        ("symbol", r".*[A-Za-z]_.*|_.*|.*[a-z][A-Z].*|[A-Za-z_][\w]*(?:(?:\.|::)[A-Za-z_]\w*)+"),
+    )
+)
+_PLAIN_PAIR = re.compile(r"[A-Za-z]{1,12}/[A-Za-z]{1,12}")
+_PLAIN_DOTTED = re.compile(r"(?:[a-z]+\.[A-Z][a-z]+|(?:[A-Za-z]\.)+[A-Za-z]?)")
+
+
+@lru_cache(maxsize=65_536)
+def kind_of(token: str) -> str | None:
+    """The kind of one token, or `None` where it is a word of prose or too common to name anything."""
+    if len(token) < 4 or len(token) > MAX_CHARS:
+        return None
+    if token.isalpha():
+        if token.isupper() and token.isascii():
+            return None
+        return "symbol" if any(a.islower() and b.isupper() for a, b in zip(token, token[1:], strict=False)) else None
+    if _PLAIN_PAIR.fullmatch(token) or _PLAIN_DOTTED.fullmatch(token):
+        return None
+    for kind, pattern in _KINDS:
+        if pattern.fullmatch(token):
+            return kind
+    return None
+
+
+@lru_cache(maxsize=65_536)
+def _names_in_piece(piece: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for token in _TOKEN.findall(piece):
+        name = token.rstrip(_TRAILING)
+        if kind_of(name):
+            found.append(name)
+    return tuple(found)
+
+
+def names_in(text: str) -> set[str]:
+    """All names in a text. Each different word is looked at once, however often it stands there."""
+    found: set[str] = set()
+    for piece in set(text.split()):
+        if piece.isalpha() and piece.islower():
+            continue
+        found.update(_names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece))
+    return found
+
+
+def labels_in(text: str) -> dict[str, str]:
+    """Value -> JSON key, for the values in a JSON text that are one token each."""
+    if '":' not in text and '" :' not in text:
+        return {}
+    return {word or number: key for key, word, number in _LABELLED.findall(text)}

@@ -1,0 +1,75 @@
+"""Words by which a rule recognises what a sentence is: English and Chinese, where users write either.
+
+A sentence is kept as it stands; nothing here rewrites.
+"""
+
+import re
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])|\n+")
+_CJK = re.compile(r"[㐀-鿿豈-﫿]")
+
+_STRONG = re.compile(
+    r"\b(?:do(?:es)? not|don[’']?t|never|must(?: not|n[’']t)?|should(?: not|n[’']t)|shall not|can(?:not|[’']t) (?:use|touch|change)|"
+    r"always|only(?: use)?|from now on|from here on|going forward|henceforth|in future|under no circumstances|"
+    r"no matter what|not allowed|forbidden|prohibited|off[- ]limits|hands off|refrain|avoid|without (?:using|touching|changing)|"
+    r"make sure|ensure|at (?:most|least)|no more than|stick (?:to|with)|stop (?:using|doing|adding)|"
+    r"leave .{1,60}(?:alone|untouched|unchanged|as (?:it|they) (?:is|are)|as is)|"
+    r"(?:answer|respond|reply|write|speak|talk|comment)(?: \w+){0,3} in [A-Z]\w+|no (?:new|third[- ]party|external|extra|additional|more) \w+)\b"
+    r"|不要|不得|不能|不可|不许|不准|不应|不用|别再|别(?=[用动改碰删加写做])|禁止|严禁|切勿|请勿|勿|必须|务必|一定要|只能|只用|只许|仅(?:用|限|能|使用)|总是|始终|永远|"
+    r"从现在(?:起|开始)|从今以后|今后|以后(?:都|请|一律)|一律|避免|除非|至少|最多|不超过|用.{1,6}(?:回答|回复|写)",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    r"\b(?:prefer(?:ably|ence)?|rather than|instead of|please use|let[’']?s (?:use|not)|keep|remember|don[’']t forget|has to|have to|need(?:s)? to be|"
+    r"required?|unless|except|convention|style|format|by default|whenever|every time|i (?:want|like|hate|would like)|i[’']d (?:rather|like)|"
+    r"limit|restrict|use)\b|优先|尽量|保持|改用|请用|使用|记住|注意|统一|希望|最好|需要|按照",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(?:decided|decision|we(?:[’']ll| will| should)? (?:use|go with|choose|chose|keep|switch)|i(?:[’']ll| will)? (?:use|go with|choose|chose)|chose|"
+    r"opted|settled on|agreed|instead of|rather than|because|the (?:root )?cause|the reason|turns out|trade-?off)\b"
+    r"|决定|选择|改用|采用|因为|原因是|而不是|根本原因",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"[{};]\s*$|^\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )|\)\s*[{:]\s*$|[=!<>]=|=>|->|\w\(\w*\)\.")
+_QUESTION = re.compile(r"[?？]\s*[\"'”’)]*\s*$|[吗呢][。？?]?\s*$")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines of a text, trimmed, empty ones left out."""
+    return [part for part in (piece.strip() for piece in _SENTENCE_END.split(text)) if part]
+
+
+def clauses(sentence: str) -> list[str]:
+    """A sentence at its semicolons: a rule is often one half of a request."""
+    return [part for part in (piece.strip() for piece in re.split(r"(?<=[;；])\s*", sentence)) if part]
+
+
+def constraint_strength(sentence: str) -> float:
+    """How strongly a user's sentence binds what comes later: 0 = not at all, 1 = clearly."""
+    if _STRONG.search(sentence):
+        strength = 1.0
+    elif _WEAK.search(sentence):
+        strength = 0.4
+    else:
+        return 0.0
+    if _CODE.search(sentence):
+        strength *= 0.15
+    if _QUESTION.search(sentence):
+        strength *= 0.3
+    return strength if len(sentence) <= 300 else strength * 0.4
+
+
+def is_decision(sentence: str) -> bool:
+    """Whether an assistant's sentence says what was decided, or why."""
+    return bool(_DECISION.search(sentence)) and not _CODE.search(sentence)
+
+
+def is_question(sentence: str) -> bool:
+    return bool(_QUESTION.search(sentence))
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a text is mostly Chinese: a fifth of its characters is enough, since code is ASCII everywhere."""
+    sample = text[:4_000]
+    return bool(sample) and len(_CJK.findall(sample)) * 5 > len(sample)
