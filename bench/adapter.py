@@ -1,7 +1,7 @@
 """The engine as the fidelity yardsticks want it: `FACTORY() -> fn(messages, budget_tokens) -> messages`.
 
 The yardsticks count characters / 4 for every system alike, so the engine is given that counter here. A budget is for
-the whole result: what the system prompt leaves of it is halved between the tail and the summary, nothing else changes.
+the whole result: what the system prompt leaves of it is divided between the tail and the summary, nothing else changes.
 `None` means default settings in a 128,000 window.
 """
 
@@ -13,6 +13,11 @@ from abridged.conversation.roles import leading_system
 
 Messages = list[dict]
 
+TAIL_SHARE = 0.35
+"""What of a budget goes to the newest messages; the summary has the rest."""
+SMALLEST = 1_200
+"""Tokens below which thirteen sections and a tail have no room, whatever is asked."""
+
 
 def quarter(text: str) -> int:
     return (len(text) + 3) // 4
@@ -23,9 +28,10 @@ def compressor() -> Callable[[Messages, int | None], Messages]:
         if budget is None:
             return ContextCompressor(128_000, counter=quarter).compress(messages)
         system = sum(message_tokens(message, quarter) for message in messages[: leading_system(messages)])
-        room = max(400, budget - system)
-        summary = room // 2
-        threshold = max(1_000, room * 4)
+        room = max(SMALLEST, budget - system)
+        tail = int(room * TAIL_SHARE)
+        summary = room - tail
+        threshold = room * 4
         engine = ContextCompressor(
             threshold * 2,
             counter=quarter,
@@ -33,12 +39,12 @@ def compressor() -> Callable[[Messages, int | None], Messages]:
             threshold_percent=0.5,
             protect_first_n=1,
             protect_last_n=1,
-            summary_target_ratio=room / 2 / threshold,
+            summary_target_ratio=tail / threshold,
             tail_ceiling_ratio=1.0,
-            min_summary_tokens=max(50, summary),
+            min_summary_tokens=summary,
             summary_ratio=0.9,
             summary_window_share=0.5,
-            summary_tokens_ceiling=max(50, summary),
+            summary_tokens_ceiling=summary,
             tail_result_chars=max(200, room),
         )
         return engine.compress(messages)

@@ -151,6 +151,7 @@ def _environment(folder: Path) -> dict[str, str]:
         "COLUMNS": "100",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
+        "PYTHONWARNINGS": "ignore::ResourceWarning",  # newer versions speak of open connections at moments of chance
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         **{f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in identity.items()},

@@ -1,7 +1,19 @@
 """Keep a long-running agent inside its context window, and lose nothing."""
 
+from abridged.digests import digest_for
 from abridged.engine import ContextEngine
-from abridged.engines.compressor import ContextCompressor
+from abridged.engines.compressor import ContextCompressor, compress
+from abridged.errors import AbridgedError, ConfigError, InvalidMessages, SummarizerError
 from abridged.report import CompressionReport
 
-__all__ = ["CompressionReport", "ContextCompressor", "ContextEngine"]
+__all__ = [
+    "AbridgedError",
+    "CompressionReport",
+    "ConfigError",
+    "ContextCompressor",
+    "ContextEngine",
+    "InvalidMessages",
+    "SummarizerError",
+    "compress",
+    "digest_for",
+]

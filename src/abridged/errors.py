@@ -1,9 +1,9 @@
 """The exceptions of the library. All derive from `AbridgedError`.
 
-    AbridgedError
-    ├── ConfigError        a parameter out of its range: names the parameter, the value and the range
-    ├── InvalidMessages    the input is no list of messages: names the index and the reason
-    └── SummarizerError    a summariser failed: `kind` says how; never escapes `compress`
+AbridgedError
+├── ConfigError        a parameter out of its range: names the parameter, the value and the range
+├── InvalidMessages    the input is no list of messages: names the index and the reason
+└── SummarizerError    a summariser failed: `kind` says how; never escapes `compress`
 """
 
 from typing import Literal, get_args

@@ -3,14 +3,11 @@
 A count is made once per message and kept as long as the same object stands at the same place.
 """
 
-from collections.abc import Callable
 from typing import cast
 
 from abridged.conversation.calls import tool_calls
 from abridged.conversation.text import Message, content_text, pictures
-
-Counter = Callable[[str], int]
-"""Text in, tokens out."""
+from abridged.conversation.tokens import Counter
 
 PICTURE_TOKENS = 1_200
 """What a picture costs where nothing better is known: a full-size picture at the usual providers."""

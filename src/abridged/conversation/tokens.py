@@ -73,13 +73,13 @@ _ASCII: dict[bytes, float] = {
     b" " * 6: -1.63,
 }
 _ALL: dict[bytes, float] = _ASCII | {
-    b"h": 0.77,
+    b"h": 0.69,
     b" h": 1.17,
     b"k": 0.70,
     b"g": 0.63,
     b"e": 2.15,
     b"l": 1.09,
-    b"y": 0.30,
+    b"y": 0.27,
     b"oo": 0.80,
     b"iii": 1.34,
     b"s": 0.73,

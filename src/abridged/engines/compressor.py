@@ -2,14 +2,13 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from dataclasses import dataclass
+from typing import Any, Unpack, cast
 
 from abridged.budget import Budget, Settings, SettingsArguments
-from abridged.conversation.measure import Counter, TokenLedger, message_tokens, weight
-from abridged.conversation.roles import newest_user
+from abridged.conversation.measure import TokenLedger, message_tokens, weight
 from abridged.conversation.text import Message
-from abridged.conversation.tokens import Calibration, default_counter
+from abridged.conversation.tokens import Calibration, Counter, default_counter
 from abridged.digests import DIGESTS, DigestRegistry
 from abridged.engine import ContextEngine
 from abridged.errors import InvalidMessages
@@ -109,6 +108,10 @@ class ContextCompressor(ContextEngine):
         self._sent_estimate = estimate
         return tokens >= due and self.should_compress(tokens)
 
+    def estimate(self, messages: list[Message]) -> int:
+        """Tokens of `messages`, corrected by what the provider reported for this model. Raises `InvalidMessages`."""
+        return self._calibration.apply(self._tokens.total(_checked(messages)))
+
     # -- the five phases -------------------------------------------------------------------------------------------------
 
     def compress(
@@ -126,8 +129,7 @@ class ContextCompressor(ContextEngine):
         `force`: a user asked for it; neither held back nor counted by the guard. Raises `InvalidMessages` for what is no list.
         """
         started = time.perf_counter()
-        if not isinstance(messages, list):
-            raise InvalidMessages(f"expected a list of messages, got {type(messages).__name__}")
+        _checked(messages)
         report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(messages))
         sound = repair(messages)
         report.repaired = _repairs(sound)
@@ -155,8 +157,13 @@ class ContextCompressor(ContextEngine):
             report.reason = "nothing to compress: head and tail hold everything"
             return None
         head = light[: plan.head_end]
-        tail = [cut_result(light[i], self.settings.tail_result_chars) if i in plan.cut else light[i] for i in _tail(plan, light)]
-        given = SummaryInput(conversation.messages, conversation.sources, plan.middle, [*head, *tail], conversation.previous)
+        tail = [
+            cut_result(light[i], self.settings.tail_result_chars) if i in plan.cut else light[i]
+            for i in _tail(plan, light)
+        ]
+        given = SummaryInput(
+            conversation.messages, conversation.sources, plan.middle, [*head, *tail], conversation.previous
+        )
         summary = self._summarize(given, report)
         result = repair(assemble(head, summary, tail)).messages
         report.tokens_after = sum(message_tokens(message, self._counter) for message in result)
@@ -222,6 +229,14 @@ class ContextCompressor(ContextEngine):
             self._awaiting_usage = True
 
 
+def _checked(messages: Any) -> list[Message]:
+    """The messages that are some; odd content is fine, anything but a list is not."""
+    if not isinstance(messages, list):
+        raise InvalidMessages(f"expected a list of messages, got {type(messages).__name__}")
+    entries = cast("list[Any]", messages)
+    return [message for message in entries if isinstance(message, dict)]
+
+
 @dataclass(slots=True)
 class _Conversation:
     """The messages without the summaries in them."""
@@ -252,3 +267,28 @@ def _tail(plan: Plan, messages: list[Message]) -> list[int]:
 def _repairs(fixed: Any) -> dict[str, int]:
     kinds = ("dropped", "stubbed", "moved", "relabelled", "discarded")
     return {kind: count for kind in kinds if (count := getattr(fixed, kind))}
+
+
+def compress(
+    messages: list[Message],
+    context_length: int = 128_000,
+    *,
+    focus_topic: str | None = None,
+    force: bool = False,
+    max_output_tokens: int | None = None,
+    counter: Counter | None = None,
+    **settings: Unpack[SettingsArguments],
+) -> tuple[list[Message], CompressionReport]:
+    """One compression in one call: the messages, and what was done to them.
+
+    Messages that fit (their estimate is below the threshold of the window) come back as they are, unless `force`.
+    Raises `ConfigError` for a setting out of range, `InvalidMessages` for what is no list of messages.
+    """
+    engine = ContextCompressor(context_length, max_output_tokens=max_output_tokens, counter=counter, **settings)
+    tokens = engine.estimate(messages)
+    if tokens < engine.threshold_tokens and not force:
+        return list(messages), CompressionReport(
+            reason=f"fits: {tokens:,} tokens, below the threshold of {engine.threshold_tokens:,}",
+            tokens_before=tokens, tokens_after=tokens, messages_before=len(messages), messages_after=len(messages),
+        )  # fmt: skip
+    return engine.compress(messages, focus_topic=focus_topic, force=force), engine.report

@@ -129,5 +129,7 @@ def cut_result(message: Message, chars: int) -> Message:
     front = chars * 2 // 3
     back = chars - front
     missing = len(text) - front - back
-    note = f"\n[… {missing:,} characters of this result were removed to save context; run the tool again to see them …]\n"
+    note = (
+        f"\n[… {missing:,} characters of this result were removed to save context; run the tool again to see them …]\n"
+    )
     return {**message, "content": text[:front] + note + text[len(text) - back :]}

@@ -59,9 +59,7 @@ class Pruned:
         return self.duplicates + self.digests + self.arguments + self.pictures
 
 
-def prune(
-    messages: list[Message], settings: PruneSettings | None = None, digests: DigestRegistry = DIGESTS
-) -> Pruned:
+def prune(messages: list[Message], settings: PruneSettings | None = None, digests: DigestRegistry = DIGESTS) -> Pruned:
     """A light copy of `messages`, message by message; kept ones are the same objects (spec: P1.1-P1.5)."""
     settings = settings or PruneSettings()
     pruned = Pruned(list(messages), prune_boundary(messages, settings))

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from abridged.conversation.measure import Counter
 from abridged.conversation.roles import is_real_user, newest_user
 from abridged.conversation.text import Message, content_text
+from abridged.conversation.tokens import Counter
 from abridged.summary.document import SummaryDocument, parse
 from abridged.summary.extract import Extract, ExtractRequest, extract
 from abridged.summary.identifiers import names_in

@@ -7,12 +7,13 @@ the typed index of the names that no line has. Room that one form leaves goes to
 import heapq
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from abridged.conversation.measure import Counter
+from abridged.conversation.tokens import Counter as TokenCounter
 from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument
-from abridged.summary.identifiers import kind_of, names_in
+from abridged.summary.identifiers import kind_of, names_in, shape_of
 from abridged.summary.language import constraint_strength
 from abridged.summary.ledger import Fact, Ledger, Line, normal
 from abridged.summary.template import SECTIONS
@@ -25,8 +26,20 @@ _STANDING = {
 _REPLACED = frozenset({"Active Task", "In Progress"})
 """Sections in which the previous summary's items are stale once something happened."""
 _PREVIOUS_RANK = {"Completed Actions": 0.5, "Key Decisions": 0.8, "Resolved Questions": 0.6, "Relevant Files": 0.6}
-_KIND_WORTH = {"path": 0.6, "code": 0.8, "id": 0.6, "url": 0.4, "email": 0.4, "hash": 0.4, "number": -0.5, "time": -0.7}
+_KIND_WORTH = {
+    "path": 0.6,
+    "code": 0.8,
+    "id": 0.6,
+    "url": 0.4,
+    "email": 0.4,
+    "hash": 0.4,
+    "number": -0.8,
+    "time": -0.2,
+    "date": 0.2,
+}
 _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
+SHAPE_WORTH = 1.0
+"""What a name gains when names of its shape were used as arguments: calls take the like again."""
 INDEX_SHARE = 0.5
 """The share of what the standing sections leave that is meant for the index."""
 FOCUS_SHARE = 0.65
@@ -51,7 +64,7 @@ class ExtractRequest:
     """What is replaced."""
     budget: int
     """Tokens for the body."""
-    counter: Counter
+    counter: TokenCounter
     active_task: tuple[str, int] | None = None
     """The newest real user request of the whole conversation and its index."""
     goal: tuple[str, int] | None = None
@@ -264,6 +277,7 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
     facts: dict[str, Fact] = request.ledger.facts
     span = max(1, request.length)
     worth: dict[str, float] = {}
+    used_shapes = Counter(shape_of(name) for name, fact in facts.items() if fact.argument)
     for name, fact in facts.items():
         uses = fact.user + fact.argument + fact.assistant + fact.result
         worth[name] = (
@@ -273,6 +287,7 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
             + (0.8 if fact.assistant else 0.0)
             + 0.5 * math.log1p(uses)
             + 1.5 * (fact.last / span) ** 2
+            + SHAPE_WORTH * min(1.0, math.log1p(used_shapes[shape_of(name)]) / 2)
             + _KIND_WORTH.get(kind_of(name) or "", 0.0)
         )
     for names in request.previous.index.values():

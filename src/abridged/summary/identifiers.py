@@ -23,7 +23,10 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("time", r"\d{1,2}:\d{2}(?::\d{2})?\S*"),
         ("version", r"v?\d+\.\d+\.\d[\w.+-]*"),
         ("number", r"[+-]?\$?\d[\d.,:/%-]*[a-zA-Z%]{0,2}"),
-        ("path", r"(?:[~.$]{0,2}/|[\w.@~$+-]+/)[\w.@~$+/:#-]*|[\w@~$+-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}(?::\d+)?"),
+        (
+            "path",
+            r"(?:[~.$]{0,2}/|[\w.@~$+-]+/)[\w.@~$+/:#-]*|[\w@~$+-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}(?::\d+)?",
+        ),
         ("hash", r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}"),
         ("code", r"[A-Z][A-Z0-9]*(?:[-_#:][A-Z0-9]*\d\w*)+|[A-Z]{2,}\d+\w*"),
         ("id", r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z]).+"),
@@ -49,6 +52,17 @@ def kind_of(token: str) -> str | None:
         if pattern.fullmatch(token):
             return kind
     return None
+
+
+_SHAPE = ((re.compile(r"[a-z]+"), "a"), (re.compile(r"[A-Z]+"), "A"), (re.compile(r"\d+"), "0"))
+
+
+@lru_cache(maxsize=65_536)
+def shape_of(name: str) -> str:
+    """The form of a name, letters and digits folded: `HAT083` and `HAT271` have one shape, `user_42` another."""
+    for pattern, sign in _SHAPE:
+        name = pattern.sub(sign, name)
+    return name
 
 
 @lru_cache(maxsize=65_536)

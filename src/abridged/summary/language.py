@@ -9,20 +9,33 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])|\n+")
 _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 
 _STRONG = re.compile(
-    r"\b(?:do(?:es)? not|don[’']?t|never|must(?: not|n[’']t)?|should(?: not|n[’']t)|shall not|can(?:not|[’']t) (?:use|touch|change)|"
-    r"always|only(?: use)?|from now on|from here on|going forward|henceforth|in future|under no circumstances|"
-    r"no matter what|not allowed|forbidden|prohibited|off[- ]limits|hands off|refrain|avoid|without (?:using|touching|changing)|"
-    r"make sure|ensure|at (?:most|least)|no more than|stick (?:to|with)|stop (?:using|doing|adding)|"
-    r"leave .{1,60}(?:alone|untouched|unchanged|as (?:it|they) (?:is|are)|as is)|"
-    r"(?:answer|respond|reply|write|speak|talk|comment)(?: \w+){0,3} in [A-Z]\w+|no (?:new|third[- ]party|external|extra|additional|more) \w+)\b"
-    r"|不要|不得|不能|不可|不许|不准|不应|不用|别再|别(?=[用动改碰删加写做])|禁止|严禁|切勿|请勿|勿|必须|务必|一定要|只能|只用|只许|仅(?:用|限|能|使用)|总是|始终|永远|"
-    r"从现在(?:起|开始)|从今以后|今后|以后(?:都|请|一律)|一律|避免|除非|至少|最多|不超过|用.{1,6}(?:回答|回复|写)",
+    # orders: what must not be done, what must be, for how long
+    r"\b(?:do not|don[’']?t|never|must(?: not|n[’']t)?|should(?: not|n[’']t)|shall not|can(?:not|[’']t) (?:use|touch|change|add)|"
+    r"always|use only|only (?:use|in|with|if|when|after|the|ever|edit|change|write|answer|reply|touch)|nothing (?:but|except)|"
+    r"from now on|from here on|from this point|going forward|henceforth|in future|for the rest of|until i (?:say|tell)|"
+    r"under no circumstances|no matter what|not allowed|not permitted|forbidden|prohibited|banned|off[- ]limits|hands off|refrain|"
+    r"avoid|without (?:using|touching|changing|adding|breaking|asking)|make sure|ensure|be sure|see to it|at (?:most|least)|"
+    r"no more than|no longer than|stick (?:to|with)|stop (?:using|doing|adding)|insist|mandatory|strictly|"
+    r"(?:leave|keep) .{1,60}\b(?:alone|untouched|unchanged|intact|as (?:it|they) (?:is|are)|as is|below|under|stable|frozen)|"
+    r"(?:answers?|respon(?:d|ses?)|repl(?:y|ies)|write|speak|talk|comments?|explain|messages?)(?: \w+){0,4} in (?-i:[A-Z])\w+|"
+    r"no (?:new|third[- ]party|external|extra|additional|more|other) \w+)\b"
+    r"|不要|不得|不能|不可|不许|不准|不应|不用|别再|别(?=[用动改碰删加写做去把])|禁止|严禁|切勿|请勿|勿|必须|务必|一定要|一定不|只能|只用|只许|只准|"
+    r"仅(?:用|限|能|使用)|总是|始终|永远|从现在(?:起|开始)|从今以后|今后|以后(?:都|请|一律|所有|只)|接下来都|一律|避免|除非|至少|最多|不超过|"
+    r"用.{1,6}(?:回答|回复|写|交流)|保持.{1,20}(?:不变|不动)",
     re.IGNORECASE,
 )
 _WEAK = re.compile(
-    r"\b(?:prefer(?:ably|ence)?|rather than|instead of|please use|let[’']?s (?:use|not)|keep|remember|don[’']t forget|has to|have to|need(?:s)? to be|"
-    r"required?|unless|except|convention|style|format|by default|whenever|every time|i (?:want|like|hate|would like)|i[’']d (?:rather|like)|"
-    r"limit|restrict|use)\b|优先|尽量|保持|改用|请用|使用|记住|注意|统一|希望|最好|需要|按照",
+    r"\b(?:prefer(?:ably|ence)?|rather than|instead of|please use|let[’']?s (?:use|not)|keep|remember|has to|have to|need(?:s)? to be|"
+    r"required?|unless|except|convention|style|format|by default|whenever|every time|i (?:hate|prefer)|i[’']d rather|"
+    r"only|limit|restrict|use)\b|优先|尽量|保持|改用|请用|使用|记住|注意|统一|希望|最好|需要|按照",
+    re.IGNORECASE,
+)
+# What somebody says about himself orders nothing: "I don't have the number", "I can't find it", "I always fly economy".
+_ABOUT_ME = re.compile(
+    r"\b(?:i|we|it|that|this|he|she|they|there|which)(?:[’']m| am| are| was| were|[’']ve)?\s+(?:really |also |just |currently |still )?"
+    r"(?:do(?:es)?(?: not|n[’']?t)|did(?: not|n[’']?t)|can(?:not|[’']t)|couldn[’']t|never|always)\s+"
+    r"(?:have|know|remember|think|see|understand|believe|recall|mind|care|need|find|seem|get|work|exist|got|had|heard|sure|even|really)\b|"
+    r"\b(?:the|my|an?|one) only\b|\bdon[’']?t (?:worry|know|think)\b|\b(?:thank|sorry)\b",
     re.IGNORECASE,
 )
 _DECISION = re.compile(
@@ -31,7 +44,9 @@ _DECISION = re.compile(
     r"|决定|选择|改用|采用|因为|原因是|而不是|根本原因",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[{};]\s*$|^\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )|\)\s*[{:]\s*$|[=!<>]=|=>|->|\w\(\w*\)\.")
+_CODE = re.compile(
+    r"[{};]\s*$|^\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )|\)\s*[{:]\s*$|[=!<>]=|=>|->|\w\(\w*\)\."
+)
 _QUESTION = re.compile(r"[?？]\s*[\"'”’)]*\s*$|[吗呢][。？?]?\s*$")
 
 
@@ -47,6 +62,8 @@ def clauses(sentence: str) -> list[str]:
 
 def constraint_strength(sentence: str) -> float:
     """How strongly a user's sentence binds what comes later: 0 = not at all, 1 = clearly."""
+    if _ABOUT_ME.search(sentence):
+        sentence = _ABOUT_ME.sub(" ", sentence)
     if _STRONG.search(sentence):
         strength = 1.0
     elif _WEAK.search(sentence):

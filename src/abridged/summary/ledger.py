@@ -162,7 +162,9 @@ class _Reader:
             strength = constraint_strength(part)
             if strength:
                 text = one_line(part, 300)
-                self.ledger.add("Constraints & Preferences", text, index, strength * (1.0 if short else 0.5), normal(text))
+                self.ledger.add(
+                    "Constraints & Preferences", text, index, strength * (1.0 if short else 0.5), normal(text)
+                )
 
     def _facts(self, names: Iterable[str], text: str, who: str, index: int) -> None:
         facts = self.ledger.facts
@@ -233,7 +235,9 @@ class _Reader:
         self._close_question()
         self.ledger.lines += self.blocked.values()
         for path, state in self.files.items():
-            self.ledger.add("Relevant Files", f"{path} — {state.text()}", state.last, 1.0 if state.written else 0.3, path)
+            self.ledger.add(
+                "Relevant Files", f"{path} — {state.text()}", state.last, 1.0 if state.written else 0.3, path
+            )
         for label, (text, index) in self.state.items():
             self.ledger.add("Active State", f"{label}: {text}", index, 1.0, label)
         if self.plan:
@@ -314,7 +318,9 @@ def _action_rank(action: Action) -> float:
 def _plan_entries(call: Call) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for entry in call.objects("todos", "plan", "items"):
-        text = next((str(entry[key]) for key in ("content", "step", "text", "title", "description") if entry.get(key)), "")
+        text = next(
+            (str(entry[key]) for key in ("content", "step", "text", "title", "description") if entry.get(key)), ""
+        )
         if text:
             found.append((str(entry.get("status") or "pending"), text))
     return found

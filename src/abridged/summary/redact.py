@@ -30,7 +30,10 @@ _HINTS = re.compile(
     r"npm_|pypi-|dop_v1_|SG\.|ya29|eyJ|PRIVATE",
     re.IGNORECASE,
 )
-_HARMLESS = re.compile(r"(?:true|false|none|null|undefined|\d{1,7}|\$\{?\w+\}?|<\w+>|\*+|x{4,}|\.{3,}|os\.environ\S*|getenv\S*)", re.IGNORECASE)
+_HARMLESS = re.compile(
+    r"(?:true|false|none|null|undefined|\d{1,7}|\$\{?\w+\}?|<\w+>|\*+|x{4,}|\.{3,}|os\.environ\S*|getenv\S*)",
+    re.IGNORECASE,
+)
 
 
 def redact(text: str) -> str:
