@@ -156,14 +156,17 @@ class ContextCompressor(ContextEngine):
         if not plan.middle and len(conversation.previous) < 2:
             report.reason = "nothing to compress: head and tail hold everything"
             return None
-        head = light[: plan.head_end]
-        tail = [
-            cut_result(light[i], self.settings.tail_result_chars) if i in plan.cut else light[i]
-            for i in _tail(plan, light)
-        ]
+        kept = {place: light[place] for place in plan.kept}
+        kept |= {place: cut_result(light[place], self.settings.tail_result_chars) for place in plan.cut}
+        original = conversation.messages
         given = SummaryInput(
-            conversation.messages, conversation.sources, plan.middle, [*head, *tail], conversation.previous
-        )
+            original, conversation.sources, plan.middle,
+            kept=list(kept.values()),
+            lightened=[place for place, message in kept.items() if message is not original[place]],
+            previous=conversation.previous,
+        )  # fmt: skip
+        head = [kept[place] for place in range(plan.head_end)]
+        tail = [kept[place] for place in plan.kept[plan.head_end :]]
         summary = self._summarize(given, report)
         result = repair(assemble(head, summary, tail)).messages
         report.tokens_after = sum(message_tokens(message, self._counter) for message in result)
@@ -258,10 +261,6 @@ def _without_summaries(messages: list[Message], sources: list[int]) -> _Conversa
         found.messages.append(message)
         found.sources.append(source)
     return found
-
-
-def _tail(plan: Plan, messages: list[Message]) -> list[int]:
-    return [*([] if plan.anchor is None else [plan.anchor]), *range(plan.tail_start, len(messages))]
 
 
 def _repairs(fixed: Any) -> dict[str, int]:

@@ -38,6 +38,8 @@ class Plan:
 
     head_end: int
     tail_start: int
+    length: int
+    """Messages in all."""
     anchor: int | None = None
     """The newest user message, where it would have been left in the middle: it stands right after the summary."""
     cut: frozenset[int] = frozenset()
@@ -47,6 +49,12 @@ class Plan:
     def middle(self) -> list[int]:
         """Indexes of what is summarised."""
         return [index for index in range(self.head_end, self.tail_start) if index != self.anchor]
+
+    @property
+    def kept(self) -> list[int]:
+        """Indexes of what stays: head, anchor, tail."""
+        anchor = [] if self.anchor is None else [self.anchor]
+        return [*range(self.head_end), *anchor, *range(self.tail_start, self.length)]
 
 
 Weigh = Callable[[Message], int]
@@ -58,7 +66,7 @@ def plan_boundaries(messages: list[Message], settings: BoundarySettings, weigh: 
     tail_start, cut = _tail(messages, head_end, settings, weigh)
     user = newest_user(messages)
     anchor = user if user is not None and head_end <= user < tail_start else None
-    return Plan(head_end, tail_start, anchor, cut)
+    return Plan(head_end, tail_start, len(messages), anchor, cut)
 
 
 def _head_end(messages: list[Message], settings: BoundarySettings, weigh: Weigh) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from abridged.conversation.measure import replayed_text
 from abridged.conversation.roles import is_real_user, newest_user
 from abridged.conversation.text import Message, content_text
 from abridged.conversation.tokens import Counter
@@ -12,7 +13,7 @@ from abridged.summary.ledger import read_ledger
 from abridged.summary.redact import Redactor
 from abridged.summary.template import END_MARKER, PREFIX
 
-TASK_CHARS = 2_000
+TASK_CHARS = 1_000
 """The most of a request that is quoted; the request itself stands verbatim in the tail."""
 GOAL_CHARS = 600
 
@@ -28,6 +29,8 @@ class SummaryInput:
     """Places in `conversation` that are summarised."""
     kept: list[Message] = field(default_factory=list[Message])
     """Head and tail as they will stand."""
+    lightened: list[int] = field(default_factory=list[int])
+    """Places in `conversation` that are kept without a part of their text: pruned or cut."""
     previous: list[str] = field(default_factory=list[str])
     """Bodies of the summaries that were found, oldest first."""
 
@@ -54,7 +57,11 @@ def summarize_offline(
 ) -> Extract:
     """A document of at most `budget` tokens (frame not counted), written by rule."""
     messages = [given.conversation[place] for place in given.middle]
-    ledger = read_ledger(messages, [given.sources[place] for place in given.middle])
+    ledger = read_ledger(
+        messages,
+        [given.sources[place] for place in given.middle],
+        [(given.conversation[place], given.sources[place]) for place in given.lightened],
+    )
     for line in ledger.lines:
         line.text = redactor(line.text)
     secret = [name for name in ledger.facts if redactor(name) != name]
@@ -63,14 +70,15 @@ def summarize_offline(
     previous = previous_document([redactor(body) for body in given.previous])
     kept: set[str] = set()
     for message in given.kept:
-        kept |= names_in(content_text(message.get("content")))
+        kept |= names_in(replayed_text(message))
+    newest, first = newest_user(given.conversation), _first_user(given.conversation)
     return extract(
         ExtractRequest(
             ledger=ledger,
             budget=budget,
             counter=counter,
-            active_task=_request(given, newest_user(given.conversation), redactor, TASK_CHARS),
-            goal=_request(given, _first_user(given.conversation), redactor, GOAL_CHARS),
+            active_task=_request(given, newest, redactor, TASK_CHARS),
+            goal=_request(given, first, redactor, GOAL_CHARS) if first != newest else None,
             previous=previous,
             kept_names=frozenset(kept),
             focus_topic=redactor(focus_topic) if focus_topic else None,

@@ -1,5 +1,6 @@
 """The part of a tool result that says how it went: error lines first, then values, then the last word."""
 
+import re
 from collections.abc import Mapping
 from typing import cast
 
@@ -11,18 +12,25 @@ LINE_CHARS = 160
 """The most that one piece of evidence takes."""
 
 _ERROR_WORDS = (
-    "error", "fatal", "fail", "exception", "panic", "denied", "not found", "no such", "cannot", "can't", "refused",
-    "timed out", "undefined", "invalid", "unable", "错误", "失败", "异常", "无法",
-)  # fmt: skip
+    ("error", "fatal", "fail", "exception", "panic", "错误", "失败", "异常"),
+    ("denied", "not found", "no such", "cannot", "can't", "refused", "timed out", "undefined", "invalid", "unable", "无法"),
+)
+"""Words of an error, the plainer ones first: the second group is looked for where the first is not found."""
+_VERDICT = re.compile(
+    r"\b(?:passed|ok|done|total|warnings?|success\w*|complete\w*|finished|built|installed|created|saved|up[- ]to[- ]date|"
+    r"real|elapsed|took|tests?)\b|成功|完成|通过",
+    re.IGNORECASE,
+)
+_STATUS_KEYS = frozenset({"exit_code", "exit_status", "returncode", "success", "ok", "status_code"})
 _OUTPUT_KEYS = ("output", "stdout", "stderr", "content", "text", "result", "message", "error")
 
 
 def evidence(call: Call, action: Action) -> str:
     """What to remember of a call's result, in one line; "" where its target says it all."""
-    text = _output(call)
-    if action.kind not in ("read", "search", "write") or action.failed:
+    text = output_of(call)
+    if action.failed or (action.failed is None and action.kind in ("run", "fetch", "other")):
         errors = error_lines(text, 2 if action.failed else 1)
-        if errors and (action.failed or action.kind in ("run", "other", "fetch")):
+        if errors:
             return " · ".join(errors)
     if action.kind in ("read", "write", "search", "plan"):
         return ""
@@ -31,10 +39,16 @@ def evidence(call: Call, action: Action) -> str:
     stripped = text.strip()
     if len(stripped) <= LINE_CHARS:
         return one_line(stripped, LINE_CHARS)
-    return one_line(stripped.rsplit("\n", 1)[-1], LINE_CHARS) if action.kind == "run" else ""
+    return verdict(stripped) if action.kind == "run" else ""
 
 
-def _output(call: Call) -> str:
+def verdict(text: str) -> str:
+    """The last line where it sums up what ran ("12 passed in 0.3s"), else how much there was."""
+    last = text[-4 * LINE_CHARS :].rsplit("\n", 1)[-1]
+    return one_line(last, LINE_CHARS) if _VERDICT.search(last) else f"{text.count(chr(10)) + 1} lines"
+
+
+def output_of(call: Call) -> str:
     """The program's own output, where the result wraps it in JSON."""
     payload = call.payload
     if payload is not None:
@@ -50,23 +64,27 @@ def error_lines(text: str, most: int) -> list[str]:
     low = text.lower()
     if len(low) != len(text):  # rare letters change length; places must agree
         low = text
-    first = min((place for place in (low.find(word) for word in _ERROR_WORDS) if place >= 0), default=-1)
-    if first < 0:
-        return []
+    for words in _ERROR_WORDS:
+        first = min((place for place in (low.find(word) for word in words) if place >= 0), default=-1)
+        if first >= 0:
+            return _first_and_last(text, first, max(low.rfind(word) for word in words), most)
+    return []
+
+
+def _first_and_last(text: str, first: int, last: int, most: int) -> list[str]:
     lines = [_around(text, first)]
-    if most > 1:
-        last = max(low.rfind(word) for word in _ERROR_WORDS)
+    if most > 1 and last - first > LINE_CHARS:
         end = _around(text, last)
-        if end != lines[0] and last - first > LINE_CHARS:
+        if end != lines[0]:
             lines.append(end)
     return [line for line in lines if line]
 
 
 def _around(text: str, place: int) -> str:
     """The line at `place`, or where it is long the words around it."""
-    start = max(text.rfind("\n", 0, place) + 1, place - LINE_CHARS // 3)
+    start = max(text.rfind("\n", 0, place) + 1, place - LINE_CHARS // 4)
     end = text.find("\n", place)
-    end = min(len(text) if end < 0 else end, start + LINE_CHARS)
+    end = min(len(text) if end < 0 else end, place + LINE_CHARS // 2)
     if start and not text[start - 1].isspace():
         start = _next_space(text, start, place)
     return one_line(text[start:end], LINE_CHARS)
@@ -94,6 +112,8 @@ def _scalars(payload: Mapping[str, object], depth: int) -> list[tuple[str, str]]
     found: list[tuple[str, str]] = []
     nested: list[Mapping[str, object]] = []
     for key, value in payload.items():
+        if key in _STATUS_KEYS:
+            continue
         if isinstance(value, dict):
             nested.append(cast("Mapping[str, object]", value))
         elif isinstance(value, str | int | float) and len(text := str(value)) <= 60 and "\n" not in text and text:

@@ -19,8 +19,8 @@ from abridged.summary.ledger import Fact, Ledger, Line, normal
 from abridged.summary.template import SECTIONS
 
 _STANDING = {
-    "Active Task": 0.25, "Goal": 0.10, "Constraints & Preferences": 0.30, "Active State": 0.08, "In Progress": 0.06,
-    "Blocked": 0.10, "Pending User Asks": 0.08, "Remaining Work": 0.08,
+    "Active Task": 0.15, "Goal": 0.10, "Constraints & Preferences": 0.30, "Active State": 0.08, "In Progress": 0.06,
+    "Blocked": 0.08, "Pending User Asks": 0.06, "Remaining Work": 0.06, "Relevant Files": 0.08,
 }  # fmt: skip
 """Sections that are filled first, and the most of the budget that each may take."""
 _REPLACED = frozenset({"Active Task", "In Progress"})
@@ -38,6 +38,8 @@ _KIND_WORTH = {
     "date": 0.2,
 }
 _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
+CROWD = 12
+"""From so many names of one shape in one result on, each is a row of a listing and worth less."""
 SHAPE_WORTH = 1.0
 """What a name gains when names of its shape were used as arguments: calls take the like again."""
 INDEX_SHARE = 0.5
@@ -280,7 +282,9 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
     used_shapes = Counter(shape_of(name) for name, fact in facts.items() if fact.argument)
     for name, fact in facts.items():
         uses = fact.user + fact.argument + fact.assistant + fact.result
-        worth[name] = (
+        mere = not (fact.user or fact.argument or fact.assistant)
+        crowd = math.sqrt(CROWD / fact.crowd) if mere and fact.crowd > CROWD else 1.0
+        worth[name] = crowd * (
             0.4
             + (2.0 + math.log1p(fact.argument) if fact.argument else 0.0)
             + (1.5 if fact.user else 0.0)

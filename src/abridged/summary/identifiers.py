@@ -11,6 +11,10 @@ MAX_CHARS = 160
 
 _TOKEN = re.compile(r"(?:--)?[A-Za-z0-9_~/$@.][A-Za-z0-9_./:@#$%+~\\-]*")
 _TRAILING = "./:,;#$%+~\\-@"
+_LINE_NUMBER = re.compile(r"^\d+[:-](?=[A-Za-z_./])|(?<=\.\w):\d+(?::\d+)?$|(?<=\.\w\w):\d+(?::\d+)?$|(?<=\.\w\w\w):\d+(?::\d+)?$")
+"""What search tools put before a line, and what names a line in a file: the name is the same without."""
+_ESCAPE = re.compile(r"\\[nrt\"'\\]")
+_DRIVE = re.compile(r"\b[A-Za-z]:\\")
 _LABELLED = re.compile(r'"([A-Za-z_][\w.-]{0,39})"\s*:\s*(?:"([^"\s\\]{3,120})"|(-?\d[\d.]{2,}))')
 
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -68,8 +72,10 @@ def shape_of(name: str) -> str:
 @lru_cache(maxsize=65_536)
 def _names_in_piece(piece: str) -> tuple[str, ...]:
     found: list[str] = []
+    if "\\" in piece and not _DRIVE.search(piece):
+        piece = _ESCAPE.sub(" ", piece)
     for token in _TOKEN.findall(piece):
-        name = token.rstrip(_TRAILING)
+        name = _LINE_NUMBER.sub("", token.rstrip(_TRAILING))
         if kind_of(name):
             found.append(name)
     return tuple(found)

@@ -6,6 +6,7 @@ A sentence is kept as it stands; nothing here rewrites.
 import re
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])|\n+")
+_BULLET = re.compile(r"^(?:[-*•]\s+|\d{1,2}[.)]\s+)+")
 _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 
 _STRONG = re.compile(
@@ -27,7 +28,7 @@ _STRONG = re.compile(
 _WEAK = re.compile(
     r"\b(?:prefer(?:ably|ence)?|rather than|instead of|please use|let[’']?s (?:use|not)|keep|remember|has to|have to|need(?:s)? to be|"
     r"required?|unless|except|convention|style|format|by default|whenever|every time|i (?:hate|prefer)|i[’']d rather|"
-    r"only|limit|restrict|use)\b|优先|尽量|保持|改用|请用|使用|记住|注意|统一|希望|最好|需要|按照",
+    r"only|limit|restrict)\b|^(?:please )?use\b|优先|尽量|保持|改用|请用|使用|记住|注意|统一|希望|最好|需要|按照",
     re.IGNORECASE,
 )
 # What somebody says about himself orders nothing: "I don't have the number", "I can't find it", "I always fly economy".
@@ -35,6 +36,7 @@ _ABOUT_ME = re.compile(
     r"\b(?:i|we|it|that|this|he|she|they|there|which)(?:[’']m| am| are| was| were|[’']ve)?\s+(?:really |also |just |currently |still )?"
     r"(?:do(?:es)?(?: not|n[’']?t)|did(?: not|n[’']?t)|can(?:not|[’']t)|couldn[’']t|never|always)\s+"
     r"(?:have|know|remember|think|see|understand|believe|recall|mind|care|need|find|seem|get|work|exist|got|had|heard|sure|even|really)\b|"
+    r"\bi (?:\w+ ){0,2}(?:want|wanted|need|like|love|trying) (?:\w+ )?to (?:make sure|ensure|be sure)\b|\bmust have (?:\w+ed|left|been|lost)\b|"
     r"\b(?:the|my|an?|one) only\b|\bdon[’']?t (?:worry|know|think)\b|\b(?:thank|sorry)\b",
     re.IGNORECASE,
 )
@@ -52,7 +54,7 @@ _QUESTION = re.compile(r"[?？]\s*[\"'”’)]*\s*$|[吗呢][。？?]?\s*$")
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, trimmed, empty ones left out."""
-    return [part for part in (piece.strip() for piece in _SENTENCE_END.split(text)) if part]
+    return [part for part in (_BULLET.sub("", piece.strip()) for piece in _SENTENCE_END.split(text)) if part]
 
 
 def clauses(sentence: str) -> list[str]:

@@ -4,6 +4,8 @@
 names and values that occurred, with who used them. A line is a candidate; what a summary has room for is chosen elsewhere.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
@@ -14,8 +16,8 @@ from abridged.conversation.roles import is_real_user, is_system, is_tool_result
 from abridged.conversation.text import Message, content_text, one_line
 from abridged.digests.actions import Action, action_of_call
 from abridged.digests.reading import Call
-from abridged.summary.evidence import evidence
-from abridged.summary.identifiers import kind_of, labels_in, names_in
+from abridged.summary.evidence import evidence, output_of
+from abridged.summary.identifiers import kind_of, labels_in, names_in, shape_of
 from abridged.summary.language import clauses, constraint_strength, is_decision, is_question, sentences
 
 REQUEST_CHARS = 400
@@ -52,6 +54,8 @@ class Fact:
     """Its standing in the previous summary: 1 = first, 0 = not there."""
     last: int = 0
     """Index of the newest message that names it."""
+    crowd: int = 0
+    """How many names of its shape stood in the one result that has the fewest: a row of a listing says little."""
 
 
 @dataclass(slots=True)
@@ -69,8 +73,13 @@ class Ledger:
         self.lines.append(Line(section, text, (index,), rank, key))
 
 
-def read_ledger(messages: list[Message], sources: list[int]) -> Ledger:
-    """The ledger of `messages`, whole tool groups; `sources[i]` is the index that message i had in the conversation."""
+def read_ledger(
+    messages: list[Message], sources: list[int], lightened: list[tuple[Message, int]] | None = None
+) -> Ledger:
+    """The ledger of `messages`, whole tool groups; `sources[i]` is the index that message i had in the conversation.
+
+    `lightened`: messages that stay, but lost a part of their text (and their index). Of them only the facts are read.
+    """
     ledger = Ledger()
     reader = _Reader(ledger, messages, sources)
     for place, message in enumerate(messages):
@@ -83,6 +92,8 @@ def read_ledger(messages: list[Message], sources: list[int]) -> Ledger:
         else:
             reader.assistant(place)
     reader.finish()
+    for message, index in lightened or ():
+        reader.facts_of(message, index)
     return ledger
 
 
@@ -139,13 +150,16 @@ class _Reader:
             self.ledger.add("Key Decisions", one_line(part, SENTENCE_CHARS), index, 1.0)
         if parts:
             self.reply = (_opening(parts), index)
+            rank = (0.2 if calls else 0.6) * min(1.0, len(text) / 60)
             if not decisions or _opening(parts) != one_line(decisions[0], SENTENCE_CHARS):
-                self.ledger.add("Completed Actions", f"Assistant: {_opening(parts)}", index, 0.2 if calls else 0.6)
+                self.ledger.add("Completed Actions", f"Assistant: {_opening(parts)}", index, rank)
 
     def result(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
         text = content_text(message.get("content"))
-        self._facts(names_in(text), text, "result", index)
+        names = names_in(text)
+        self._facts(names, text, "result", index)
+        self._crowds(names)
         made = self.pairing.call(place)
         call = Call.read(made.name if made else message.get("name"), made.parsed() if made else None, text)
         action = action_of_call(call)
@@ -154,6 +168,15 @@ class _Reader:
         outcome = _outcome(action, found, call)
         self.ledger.add("Completed Actions", what + outcome, index, _action_rank(action))
         self._track(action, call, what, found, index)
+
+    def facts_of(self, message: Message, index: int) -> None:
+        """The names in a message, whoever wrote it."""
+        text = content_text(message.get("content"))
+        names = names_in(text)
+        self._facts(names, text, "result" if is_tool_result(message) else "assistant", index)
+        self._crowds(names)
+        for call in tool_calls(message):
+            self._arguments(call, index)
 
     # -- what outlives a message -------------------------------------------------------------------------------------
 
@@ -177,6 +200,13 @@ class _Reader:
             setattr(fact, who, getattr(fact, who) + 1)
             fact.last = index
 
+    def _crowds(self, names: set[str]) -> None:
+        shapes = Counter(map(shape_of, names))
+        facts = self.ledger.facts
+        for name in names:
+            fact, crowd = facts[name], shapes[shape_of(name)]
+            fact.crowd = min(fact.crowd, crowd) if fact.crowd else crowd
+
     def _arguments(self, call: ToolCall, index: int) -> None:
         texts: list[str] = []
         labels: dict[str, str] = {}
@@ -195,7 +225,7 @@ class _Reader:
             fact.last = index
 
     def _track(self, action: Action, call: Call, what: str, found: str, index: int) -> None:
-        key = normal(f"{action.kind} {action.target or what}")
+        key = _work_of(action) or normal(what)
         if action.failed:
             self.blocked[key] = Line("Blocked", f"{what} → {found or 'failed'}", (index,), 1.0, key)
         elif action.failed is False or action.exit_code == 0:
@@ -270,6 +300,15 @@ class _FileState:
         return ", ".join(done) + (", last write failed" if self.failed else "")
 
 
+def _work_of(action: Action) -> str:
+    """What an action works on, so that its success ends an earlier failure: a program, or a file."""
+    if action.kind != "run":
+        return f"{action.kind} {action.target}" if action.target else ""
+    words = re.split(r"\s*(?:&&|\|\||[;|\n])\s*", re.sub(r"^(?:cd [^&;]+(?:&&|;)\s*)+", "", action.target.strip()))[0].split()
+    keep = 3 if words[1:2] == ["-m"] else 2
+    return " ".join(words[:keep])
+
+
 def normal(text: str) -> str:
     """A form in which two wordings of the same thing are equal."""
     return " ".join(text.casefold().split()).strip(" .。!！,，;；:：\"'“”`*-")
@@ -303,7 +342,7 @@ def _outcome(action: Action, found: str, call: Call) -> str:
     if found:
         parts.append(found)
     elif action.kind == "read" and not action.failed:
-        parts.append(f"{call.result_lines} lines")
+        parts.append(f"{output_of(call).count(chr(10)) + 1} lines")
     elif action.kind == "search" and not action.failed:
         parts.append(f"{call.matches} matches")
     return f" → {', '.join(parts)}" if parts else ""
