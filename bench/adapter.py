@@ -13,7 +13,7 @@ from abridged.conversation.roles import leading_system
 
 Messages = list[dict]
 
-TAIL_SHARE = 0.35
+TAIL_SHARE = 0.25
 """What of a budget goes to the newest messages; the summary has the rest."""
 SMALLEST = 1_200
 """Tokens below which thirteen sections and a tail have no room, whatever is asked."""

@@ -7,9 +7,12 @@ from typing import cast
 from abridged.conversation.text import as_json, one_line
 from abridged.digests.actions import Action
 from abridged.digests.reading import Call
+from abridged.summary.identifiers import kind_of
 
 LINE_CHARS = 160
 """The most that one piece of evidence takes."""
+VALUES_CHARS = 100
+"""The most that the values of a JSON object take."""
 
 _ERROR_WORDS = (
     ("error", "fatal", "fail", "exception", "panic", "错误", "失败", "异常"),
@@ -21,6 +24,7 @@ _VERDICT = re.compile(
     r"real|elapsed|took|tests?)\b|成功|完成|通过",
     re.IGNORECASE,
 )
+_TELLING = re.compile(r"stat(?:e|us)|result|total|count|amount|balance|price|error|message|reason|title|version|mode", re.IGNORECASE)
 _STATUS_KEYS = frozenset({"exit_code", "exit_status", "returncode", "success", "ok", "status_code"})
 _OUTPUT_KEYS = ("output", "stdout", "stderr", "content", "text", "result", "message", "error")
 
@@ -96,13 +100,15 @@ def _next_space(text: str, start: int, place: int) -> int:
 
 
 def values_of(payload: Mapping[str, object]) -> str:
-    """Short values of a JSON object as `key=value`, outer ones first."""
+    """The telling values of a JSON object as `key=value`, outer ones first: names, and what is called a state or a sum."""
     found: list[str] = []
     size = 0
     for key, value in _scalars(payload, 2):
+        if not kind_of(value) and not _TELLING.search(key):
+            continue
         pair = f"{key}={value}"
         size += len(pair) + 2
-        if size > LINE_CHARS:
+        if size > VALUES_CHARS:
             break
         found.append(pair)
     return ", ".join(found)

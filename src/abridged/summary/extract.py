@@ -26,23 +26,20 @@ _STANDING = {
 _REPLACED = frozenset({"Active Task", "In Progress"})
 """Sections in which the previous summary's items are stale once something happened."""
 _PREVIOUS_RANK = {"Completed Actions": 0.5, "Key Decisions": 0.8, "Resolved Questions": 0.6, "Relevant Files": 0.6}
-_KIND_WORTH = {
-    "path": 0.6,
-    "code": 0.8,
-    "id": 0.6,
-    "url": 0.4,
-    "email": 0.4,
-    "hash": 0.4,
-    "number": -0.8,
-    "time": -0.2,
-    "date": 0.2,
-}
+_KIND_WORTH = {"path": 0.6, "code": 0.8, "id": 0.6, "url": 0.4, "email": 0.4, "hash": 0.4, "date": 0.2}
+"""What a name gains by its kind."""
+_KIND_FACTOR = {"number": 0.4, "time": 0.7}
+"""Kinds that are plenty and seldom asked for again."""
 _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
+FAINT = 0.5
+"""Below this rank a line of a standing section is a guess; all of them together get `FAINT_SHARE` of the budget."""
+FAINT_SHARE = 0.06
 CROWD = 12
 """From so many names of one shape in one result on, each is a row of a listing and worth less."""
-SHAPE_WORTH = 1.0
+SHAPE_WORTH = 1.5
 """What a name gains when names of its shape were used as arguments: calls take the like again."""
-INDEX_SHARE = 0.5
+LABEL_WORTH = 0.5
+INDEX_SHARE = 0.7
 """The share of what the standing sections leave that is meant for the index."""
 FOCUS_SHARE = 0.65
 """The share of the lines' budget that goes to the focus topic first (spec: P3.6)."""
@@ -138,12 +135,17 @@ class _Selection:
     def _fill(self, section: str, lines: list[Line], cap: int) -> None:
         """The best lines of a standing section up to its cap; the first is cut rather than left out."""
         room = min(cap, self.left)
+        faint_room = int(self.request.budget * FAINT_SHARE)
         chosen: list[Line] = []
         for line in sorted(lines, key=lambda line: (-line.rank, -line.order)):
             cost = self.count(line.text) + 2
             if cost > room and not chosen:
                 line = replace(line, text=_cut_to(line.text, room - 2, self.count))
                 cost = self.count(line.text) + 2
+            if line.rank < FAINT and chosen:
+                faint_room -= cost
+                if faint_room < 0:
+                    break
             if cost <= room and line.text:
                 chosen.append(line)
                 room -= cost
@@ -280,11 +282,12 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
     span = max(1, request.length)
     worth: dict[str, float] = {}
     used_shapes = Counter(shape_of(name) for name, fact in facts.items() if fact.argument)
+    used_labels = Counter(fact.label for fact in facts.values() if fact.argument)
     for name, fact in facts.items():
         uses = fact.user + fact.argument + fact.assistant + fact.result
         mere = not (fact.user or fact.argument or fact.assistant)
         crowd = math.sqrt(CROWD / fact.crowd) if mere and fact.crowd > CROWD else 1.0
-        worth[name] = crowd * (
+        worth[name] = _KIND_FACTOR.get(kind_of(name) or "", 1.0) * crowd * (
             0.4
             + (2.0 + math.log1p(fact.argument) if fact.argument else 0.0)
             + (1.5 if fact.user else 0.0)
@@ -292,6 +295,7 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
             + 0.5 * math.log1p(uses)
             + 1.5 * (fact.last / span) ** 2
             + SHAPE_WORTH * min(1.0, math.log1p(used_shapes[shape_of(name)]) / 2)
+            + LABEL_WORTH * min(1.0, math.log1p(used_labels[fact.label]) / 2)
             + _KIND_WORTH.get(kind_of(name) or "", 0.0)
         )
     for names in request.previous.index.values():

@@ -37,8 +37,12 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("symbol", r".*[A-Za-z]_.*|_.*|.*[a-z][A-Z].*|[A-Za-z_][\w]*(?:(?:\.|::)[A-Za-z_]\w*)+"),
     )
 )
-_PLAIN_PAIR = re.compile(r"[A-Za-z]{1,12}/[A-Za-z]{1,12}")
-_PLAIN_DOTTED = re.compile(r"(?:[a-z]+\.[A-Z][a-z]+|(?:[A-Za-z]\.)+[A-Za-z]?)")
+_PLAIN = re.compile(
+    r"[A-Za-z]{1,12}/[A-Za-z]{1,12}"  # and/or
+    r"|[a-z]+\.[A-Z][a-z]+|(?:[A-Za-z]\.)+[A-Za-z]?"  # end.Start, e.g
+    r"|(?:19|20)\d\d|\d{1,4}(?:st|nd|rd|th|s)"  # years, ordinals
+)
+"""What looks like a name and is prose."""
 
 
 @lru_cache(maxsize=65_536)
@@ -50,7 +54,7 @@ def kind_of(token: str) -> str | None:
         if token.isupper() and token.isascii():
             return None
         return "symbol" if any(a.islower() and b.isupper() for a, b in zip(token, token[1:], strict=False)) else None
-    if _PLAIN_PAIR.fullmatch(token) or _PLAIN_DOTTED.fullmatch(token):
+    if _PLAIN.fullmatch(token):
         return None
     for kind, pattern in _KINDS:
         if pattern.fullmatch(token):

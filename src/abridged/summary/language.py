@@ -33,8 +33,8 @@ _WEAK = re.compile(
 )
 # What somebody says about himself orders nothing: "I don't have the number", "I can't find it", "I always fly economy".
 _ABOUT_ME = re.compile(
-    r"\b(?:i|we|it|that|this|he|she|they|there|which)(?:[’']m| am| are| was| were|[’']ve)?\s+(?:really |also |just |currently |still )?"
-    r"(?:do(?:es)?(?: not|n[’']?t)|did(?: not|n[’']?t)|can(?:not|[’']t)|couldn[’']t|never|always)\s+"
+    r"\b(?:i|we|it|that|this|he|she|they|there|which)(?:[’']m| am| are| was| were|[’']ve)?\s+(?:really |also |just |currently |still |actually )?"
+    r"(?:do(?:es)?(?: not|n[’']?t)|did(?: not|n[’']?t)|can(?:not|[’']t)|couldn[’']t|never|always)\s+(?:\w+ly )?"
     r"(?:have|know|remember|think|see|understand|believe|recall|mind|care|need|find|seem|get|work|exist|got|had|heard|sure|even|really)\b|"
     r"\bi (?:\w+ ){0,2}(?:want|wanted|need|like|love|trying) (?:\w+ )?to (?:make sure|ensure|be sure)\b|\bmust have (?:\w+ed|left|been|lost)\b|"
     r"\b(?:the|my|an?|one) only\b|\bdon[’']?t (?:worry|know|think)\b|\b(?:thank|sorry)\b",
