@@ -30,6 +30,11 @@ def replayed_text(message: Message) -> str:
     return parts[0] if len(parts) == 1 else "\n".join(parts)
 
 
+def text_chars(messages: list[Message]) -> int:
+    """Characters of all replayed text: fewer messages alone are no saving."""
+    return sum(len(replayed_text(message)) for message in messages)
+
+
 def message_tokens(message: Message, counter: Counter) -> int:
     """Tokens of one message as the model is sent it."""
     calls = message.get("tool_calls")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Unpack, cast
 
 from abridged.budget import Budget, Settings, SettingsArguments
-from abridged.conversation.measure import TokenLedger, message_tokens, weight
+from abridged.conversation.measure import TokenLedger, message_tokens, text_chars, weight
 from abridged.conversation.text import Message
 from abridged.conversation.tokens import Calibration, Counter, default_counter
 from abridged.digests import DIGESTS, DigestRegistry
@@ -153,16 +153,17 @@ class ContextCompressor(ContextEngine):
         conversation = _without_summaries(messages, sources)
         light = self._prune(conversation.messages, report)
         plan = self._plan(light, bool(conversation.previous), report)
-        if not plan.middle and len(conversation.previous) < 2:
-            report.reason = "nothing to compress: head and tail hold everything"
-            return None
         kept = {place: light[place] for place in plan.kept}
         kept |= {place: cut_result(light[place], self.settings.tail_result_chars) for place in plan.cut}
+        lightened = [place for place, message in kept.items() if message is not conversation.messages[place]]
+        if plan.head_end == len(light) or not (plan.middle or len(conversation.previous) > 1 or lightened):
+            report.reason = "nothing to compress: head and tail hold everything"
+            return None
         original = conversation.messages
         given = SummaryInput(
             original, conversation.sources, plan.middle,
             kept=list(kept.values()),
-            lightened=[place for place, message in kept.items() if message is not original[place]],
+            lightened=lightened,
             previous=conversation.previous,
         )  # fmt: skip
         head = [kept[place] for place in range(plan.head_end)]
@@ -170,7 +171,7 @@ class ContextCompressor(ContextEngine):
         summary = self._summarize(given, report)
         result = repair(assemble(head, summary, tail)).messages
         report.tokens_after = sum(message_tokens(message, self._counter) for message in result)
-        if report.tokens_after >= report.tokens_before:
+        if report.tokens_after >= report.tokens_before or text_chars(result) >= text_chars(messages):
             report.reason = f"not smaller: {report.tokens_before:,} -> {report.tokens_after:,} tokens"
             report.summary_writer, report.sections, report.summary_tokens = "nobody", [], 0
             return None

@@ -79,13 +79,12 @@ class SummaryDocument:
 
 def _item_lines(title: str, items: list[Item]) -> Iterable[str]:
     for number, item in enumerate(items, start=1):
-        lines = item.text.split("\n")
-        mark = f"{number}. " if title == _NUMBERED else "- "
-        if len(lines) == 1:
-            yield mark + lines[0]
-        else:  # quoted, so that no line of it can be a heading
-            yield mark + "|"
-            yield from (f"  > {line}" for line in lines)
+        yield (f"{number}. " if title == _NUMBERED else "- ") + item_text(item.text)
+
+
+def item_text(text: str) -> str:
+    """An item as it is written, without its mark: more than one line is quoted, so that none of them can be a heading."""
+    return text if "\n" not in text else "|\n  > " + text.replace("\n", "\n  > ")
 
 
 def parse(text: str) -> SummaryDocument:

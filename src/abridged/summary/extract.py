@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from abridged.conversation.tokens import Counter as TokenCounter
-from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument
+from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument, item_text
 from abridged.summary.identifiers import kind_of, names_in, shape_of
 from abridged.summary.language import constraint_strength
 from abridged.summary.ledger import Fact, Ledger, Line, normal
@@ -34,6 +34,8 @@ _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
 FAINT = 0.5
 """Below this rank a line of a standing section is a guess; all of them together get `FAINT_SHARE` of the budget."""
 FAINT_SHARE = 0.06
+CARRIED_WORTH = 3.5
+"""What the first name of the previous summary's index is worth; the last one three fifths of it."""
 CROWD = 12
 """From so many names of one shape in one result on, each is a row of a listing and worth less."""
 SHAPE_WORTH = 1.5
@@ -101,6 +103,7 @@ class _Selection:
         remaining = self._choose_lines(remaining, self.left)
         skipped = skipped_before + sum(line.section == "Completed Actions" for line in remaining)
         self._write(skipped)
+        self._trim()
         kept = sum(name in self.covered for name in self.worth)
         return Extract(self.document, len(self.worth), kept, skipped)
 
@@ -138,10 +141,10 @@ class _Selection:
         faint_room = int(self.request.budget * FAINT_SHARE)
         chosen: list[Line] = []
         for line in sorted(lines, key=lambda line: (-line.rank, -line.order)):
-            cost = self.count(line.text) + 2
+            cost = self._cost(line.text)
             if cost > room and not chosen:
-                line = replace(line, text=_cut_to(line.text, room - 2, self.count))
-                cost = self.count(line.text) + 2
+                line = replace(line, text=_cut_to(line.text, room, self._cost))
+                cost = self._cost(line.text)
             if line.rank < FAINT and chosen:
                 faint_room -= cost
                 if faint_room < 0:
@@ -168,7 +171,7 @@ class _Selection:
 
     def _greedy(self, lines: list[Line], room: int) -> list[Line]:
         names = [tuple(name for name in names_in(line.text) if name in self.worth) for line in lines]
-        costs = [self.count(line.text) + 2 for line in lines]
+        costs = [self._cost(line.text) for line in lines]
         heap = [(-self._gain(line, names[i]) / costs[i], i) for i, line in enumerate(lines)]
         heapq.heapify(heap)
         rest: list[int] = []
@@ -186,6 +189,10 @@ class _Selection:
             self._take(lines[i])
         rest += [i for _, i in heap]
         return [lines[i] for i in sorted(rest)]
+
+    def _cost(self, text: str) -> int:
+        """Tokens of a line as it is written, its mark and line break counted."""
+        return self.count(item_text(text)) + 2
 
     def _gain(self, line: Line, names: Iterable[str]) -> float:
         return line.rank + sum(self.worth[name] for name in names if name not in self.covered)
@@ -240,6 +247,22 @@ class _Selection:
             self.document.sections[line.section].append(Item(line.text, line.sources))
         if skipped:
             self.document.sections["Completed Actions"].insert(0, Item(f"(… {skipped:,} earlier steps are not listed)"))
+
+
+    def _trim(self) -> None:
+        """What was counted piece by piece may be a little more as a whole: then the least of the names go, then lines."""
+        document, log = self.document, self.document.sections["Completed Actions"]
+        while (over := self.count(document.render()) - self.request.budget) > 0:
+            if document.index:
+                label = max(document.index, key=lambda label: len(document.index[label]))
+                names = document.index[label]
+                del names[-min(len(names), 1 + over // 4) :]
+                if not names:
+                    del document.index[label]
+            elif log:
+                del log[-1]
+            else:
+                break
 
 
 def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
@@ -300,12 +323,12 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
         )
     for names in request.previous.index.values():
         for place, name in enumerate(names):
-            carried = 2.5 - 1.0 * place / max(1, len(names))
+            carried = CARRIED_WORTH * (1 - 0.4 * place / max(1, len(names)))
             worth[name] = max(worth.get(name, 0.0), carried)
     for section in SECTIONS:
         for item in request.previous.sections[section]:
             for name in names_in(item.text):
-                worth[name] = max(worth.get(name, 0.0), 2.0)
+                worth[name] = max(worth.get(name, 0.0), CARRIED_WORTH * 0.8)
     return {name: value for name, value in worth.items() if value > 0}
 
 

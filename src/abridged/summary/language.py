@@ -25,10 +25,15 @@ _STRONG = re.compile(
     r"用.{1,6}(?:回答|回复|写|交流)|保持.{1,20}(?:不变|不动)",
     re.IGNORECASE,
 )
+_PREFERENCE = re.compile(
+    r"\b(?:prefer(?:ably|ences?|red)?|i[’']d rather|i hate|please use|let[’']?s (?:use|not)|as \w+ as possible|if possible)\b|^(?:please )?(?:use|keep)\b|"
+    r"优先|尽量|尽可能|请用|改用|统一|最好",
+    re.IGNORECASE,
+)
 _WEAK = re.compile(
-    r"\b(?:prefer(?:ably|ence)?|rather than|instead of|please use|let[’']?s (?:use|not)|keep|remember|has to|have to|need(?:s)? to be|"
-    r"required?|unless|except|convention|style|format|by default|whenever|every time|i (?:hate|prefer)|i[’']d rather|"
-    r"only|limit|restrict)\b|^(?:please )?use\b|优先|尽量|保持|改用|请用|使用|记住|注意|统一|希望|最好|需要|按照",
+    r"\b(?:rather than|instead of|keep|remember|has to|have to|need(?:s)? to be|"
+    r"required?|unless|except|convention|style|format|by default|whenever|every time|"
+    r"only|limit|restrict)\b|保持|使用|记住|注意|希望|需要|按照",
     re.IGNORECASE,
 )
 # What somebody says about himself orders nothing: "I don't have the number", "I can't find it", "I always fly economy".
@@ -68,6 +73,8 @@ def constraint_strength(sentence: str) -> float:
         sentence = _ABOUT_ME.sub(" ", sentence)
     if _STRONG.search(sentence):
         strength = 1.0
+    elif _PREFERENCE.search(sentence):
+        strength = 0.7
     elif _WEAK.search(sentence):
         strength = 0.4
     else:
