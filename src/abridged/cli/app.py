@@ -11,8 +11,10 @@ import typer
 
 from abridged.budget import Budget, Settings, SettingsArguments
 from abridged.cli.inspection import inspect_conversation
+from abridged.cli.inspection_view import inspection_parts
 from abridged.cli.reading import parse_conversation, read_bytes
-from abridged.cli.tables import as_text, console_for, inspection_parts, report_parts
+from abridged.cli.report_view import report_parts
+from abridged.cli.tables import as_text, console_for
 from abridged.cli.waiting import waiting
 from abridged.cli.writing import ReaderGone, check_target, encode, render, render_report, write_file, write_stream
 from abridged.engines.compressor import compress
@@ -107,8 +109,8 @@ def compress_file(
 ) -> None:
     """Compress a conversation: its middle becomes a summary, old tool results become one line each.
 
-    The messages go to OUT or to standard output, in the shape in which they came. The report goes to standard error;
-    with --json and --output, to standard output. What fits the window comes out unchanged.
+    The messages go to OUT or to standard output, in the shape in which they came, the report to standard error (with
+    --json and --output: to standard output). What fits the window comes out unchanged.
     """
     settings: SettingsArguments = {
         "threshold_percent": threshold, "protect_first_n": protect_first, "protect_last_n": protect_last,

@@ -1,7 +1,6 @@
 """What stands in a conversation and what a compression would make of it: the same plain values for people and JSON.
 
-Tokens are the estimate that decides a compression. The outlook is no model of the engine: it is the engine's own report
-of a compression whose result is thrown away. Indexes count messages from 0; ranges include both ends.
+Tokens are the estimate that decides a compression. Indexes count messages from 0; ranges include both ends.
 """
 
 from collections import Counter as Tally
@@ -12,14 +11,13 @@ from typing import Any, Unpack
 
 from abridged.budget import Budget, Settings, SettingsArguments
 from abridged.cli.faults import Fault, find_faults
+from abridged.cli.outlook import Outlook, look_ahead
 from abridged.conversation.measure import message_tokens
 from abridged.conversation.pairing import Pairing, pair
-from abridged.conversation.roles import is_real_user, is_tool_result, newest_user
+from abridged.conversation.roles import is_real_user, is_tool_result
 from abridged.conversation.text import Message, content_text, one_line
 from abridged.conversation.tokens import Counter, default_counter
 from abridged.digests import DIGESTS
-from abridged.engines.compressor import compress
-from abridged.phases.repair import repair
 from abridged.summary.template import find_summary
 
 LARGEST = 10
@@ -93,30 +91,6 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """A part of the conversation that a compression treats alike. The sizes are those before it."""
-
-    name: str
-    first: int
-    last: int
-    messages: int
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What a compression of this conversation would do now."""
-
-    segments: tuple[Segment, ...]
-    compressed: bool
-    reason: str
-    """Why not, where it would do nothing."""
-    messages_after: int
-    tokens_after: int
-    summary_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
 class Inspection:
     """Everything that `abridged inspect` knows about a conversation."""
 
@@ -171,7 +145,7 @@ def inspect_conversation(
         duplicates=_duplicates(messages, pairing, tokens, chosen.prune_min_chars),
         summaries=tuple(index for index, message in enumerate(messages) if find_summary(message)),
         faults=tuple(find_faults(messages)),
-        outlook=_outlook(messages, tokens, context_length, max_output_tokens, counter, settings),
+        outlook=look_ahead(messages, tokens, context_length, max_output_tokens, counter, settings),
     )
 
 
@@ -255,53 +229,3 @@ def _duplicates(messages: list[Message], pairing: Pairing, tokens: list[int], mi
         if len(same) > 1
     )
     return tuple(sorted(found, key=lambda duplicate: -duplicate.tokens_wasted))
-
-
-def _outlook(
-    messages: list[Message],
-    tokens: list[int],
-    context_length: int,
-    max_output_tokens: int | None,
-    counter: Counter,
-    settings: SettingsArguments,
-) -> Outlook:
-    """A compression for the sake of its report: it counts head and tail among what is no earlier summary."""
-    _, report = compress(
-        messages, context_length, force=True, max_output_tokens=max_output_tokens, counter=counter, **settings
-    )
-    sound = repair(messages)
-    conversation: list[Message] = []
-    sources: list[int] = []
-    summaries: list[int] = []
-    for message, source in zip(sound.messages, sound.sources, strict=True):
-        summary = find_summary(message)
-        if summary and summary.rest is None:
-            summaries.append(source)
-        else:
-            conversation.append(message)
-            sources.append(source)
-    tail_start = len(conversation) - report.tail_messages
-    anchor = newest_user(conversation) if report.anchored_user else None
-    middle = [place for place in range(report.head_messages, tail_start) if place != anchor]
-    parts = {
-        "head": sources[: report.head_messages],
-        "earlier summary": summaries,
-        "middle": [sources[place] for place in middle],
-        "newest request": [] if anchor is None else [sources[anchor]],
-        "tail": sources[tail_start:],
-    }
-    return Outlook(
-        tuple(segment for name, places in parts.items() if (segment := _segment(name, places, tokens))),
-        report.compressed,
-        report.reason,
-        report.messages_after,
-        report.tokens_after,
-        report.summary_tokens,
-    )
-
-
-def _segment(name: str, places: list[int], tokens: list[int]) -> Segment | None:
-    real = [place for place in places if place >= 0]  # a placeholder for a missing result came from nowhere
-    if not real:
-        return None
-    return Segment(name, min(real), max(real), len(real), sum(tokens[place] for place in real))

@@ -31,9 +31,9 @@ _KIND_WORTH = {"path": 0.6, "code": 0.8, "id": 0.6, "url": 0.4, "email": 0.4, "h
 _KIND_FACTOR = {"number": 0.4, "time": 0.7}
 """Kinds that are plenty and seldom asked for again."""
 _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
-FAINT = 0.5
-"""Below this rank a line of a standing section is a guess; all of them together get `FAINT_SHARE` of the budget."""
-FAINT_SHARE = 0.06
+FAINT = 0.8
+"""Below this rank a line of a standing section is a wish or a guess; those of one section get `FAINT_SHARE` of the budget."""
+FAINT_SHARE = 0.08
 CARRIED_WORTH = 3.5
 """What the first name of the previous summary's index is worth; the last one three fifths of it."""
 CROWD = 12
