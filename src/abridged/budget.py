@@ -3,6 +3,7 @@
 Units: tokens, unless a name says characters or seconds.
 """
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import TypedDict
 
@@ -104,14 +105,16 @@ class Settings:
     """Seconds."""
 
     def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self)):
-            value = getattr(self, name)
+        for entry in fields(self):
+            name, value = entry.name, getattr(self, entry.name)
             low, high = _RANGES.get(name, (0, None))
             if value is None and name == "threshold_ceiling":
                 continue
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or value != value or value < low or (high is not None and value > high):
-                raise ConfigError(name, value, f"a number from {low}" + ("" if high is None else f" to {high}"))
+            whole = entry.type in (int, "int", int | None, "int | None")
+            fits = isinstance(value, int) if whole else isinstance(value, int | float) and math.isfinite(value)
+            if not fits or isinstance(value, bool) or value < low or (high is not None and value > high):
+                kind = "a whole number" if whole else "a number"
+                raise ConfigError(name, value, f"{kind} from {low}" + ("" if high is None else f" to {high}"))
         for whole, parts in (("content_max", ("content_head", "content_tail")), ("arguments_max", ("arguments_head",))):
             if sum(getattr(self, part) for part in parts) > getattr(self, whole):
                 raise ConfigError(parts[0], getattr(self, parts[0]), f"{' + '.join(parts)} at most {whole}")
@@ -137,6 +140,8 @@ _RANGES: dict[str, tuple[float, float | None]] = {
 
 _USABLE_SHARE = 0.85
 """The most of the usable window that a threshold's floor may take (spec: T2)."""
+_LARGEST_SHARE = 0.95
+"""The most of the usable window that a threshold may take when more was asked for: above, it would never fire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +202,10 @@ def _threshold(settings: Settings, context_length: int, usable: int, notes: list
     if threshold > asked:
         reason = f"never below {floor} tokens" if floor == settings.minimum_context_length else "85 % of a small window"
         notes.append(f"threshold {asked} -> {threshold}: {reason}")
-    if threshold >= usable:
-        threshold = int(usable * _USABLE_SHARE)
-        notes.append(f"threshold -> {threshold}: 85 % of what the reserved output leaves ({usable} tokens)")
+    share = max(_USABLE_SHARE, min(settings.threshold_percent, _LARGEST_SHARE))
+    if threshold > int(usable * share):
+        threshold = int(usable * share)
+        notes.append(f"threshold -> {threshold}: {share:.0%} of the window without the reserved output ({usable})")
     if settings.threshold_ceiling is not None and threshold > settings.threshold_ceiling:
         threshold = settings.threshold_ceiling
         notes.append(f"threshold -> {threshold}: threshold_ceiling")

@@ -45,7 +45,8 @@ class Guard:
         self._last_at = 0.0
         self._last_tokens = 0
         self._recent: deque[float] = deque(maxlen=self._settings.frequency_limit)
-        self._last_effect: tuple[int, bool] | None = None
+        self._strikes_before: int | None = None
+        """Strikes before the last automatic compression, until the provider has judged it."""
         self._warned = ""
 
     def judge(self, tokens: int, usable_tokens: int) -> Verdict:
@@ -78,26 +79,28 @@ class Guard:
             )
         return Verdict(True)
 
-    def record(self, tokens_before: int, tokens_after: int, *, forced: bool) -> None:
-        """Count one compression by its effect."""
+    def record(self, tokens_before: int, tokens_after: int, *, forced: bool, prompt_tokens: int | None = None) -> None:
+        """Count one compression by its effect.
+
+        `prompt_tokens`: the provider's count before it, where known: growth is measured from there (spec: T5b).
+        """
         if forced:
-            self._last_effect = None
+            self._strikes_before = None
             return
-        self._last_at, self._last_tokens = self._clock(), tokens_before
+        self._last_at, self._last_tokens = self._clock(), prompt_tokens or tokens_before
         self._recent.append(self._last_at)
-        effective = self._effective(tokens_before, tokens_after)
-        self.ineffective = 0 if effective else self.ineffective + 1
-        self._last_effect = (tokens_before, effective)
+        self._strikes_before = self.ineffective
+        self._count(self._effective(tokens_before, tokens_after))
 
     def correct(self, reported_before: int, reported_after: int) -> None:
         """The provider's own count of the same compression came in: it decides (spec: T4b)."""
-        if self._last_effect is None or reported_before <= 0:
+        if self._strikes_before is None or reported_before <= 0:
             return
-        was = self._last_effect[1]
-        self._last_effect = None
-        now = self._effective(reported_before, reported_after)
-        if now != was:
-            self.ineffective = 0 if now else self.ineffective + 1
+        self.ineffective, self._strikes_before = self._strikes_before, None
+        self._count(self._effective(reported_before, reported_after))
+
+    def _count(self, effective: bool) -> None:
+        self.ineffective = 0 if effective else self.ineffective + 1
 
     def _effective(self, before: int, after: int) -> bool:
         return before > 0 and 100.0 * (before - after) / before >= self._settings.ineffective_percent

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from abridged.conversation.calls import ToolCall, result_raw_ids, variants
 from abridged.conversation.measure import replayed_text
-from abridged.conversation.pairing import Pairing, pair
-from abridged.conversation.roles import SYSTEM_ROLES, is_system, is_tool_result, leading_system, live_group
+from abridged.conversation.pairing import Pairing, live_group, pair
+from abridged.conversation.roles import SYSTEM_ROLES, is_system, is_tool_result, leading_system
 from abridged.conversation.text import Message, content_text, pictures
 from abridged.summary.template import find_summary
 

@@ -58,6 +58,21 @@ def pair(messages: list[Message]) -> Pairing:
     return pairing
 
 
+def live_group(messages: list[Message]) -> int | None:
+    """The index of the assistant message with calls that may still be running (spec: P2.5c).
+
+    The list ends on it and on results of it, and not all of its calls have one.
+    """
+    index = len(messages) - 1
+    while index >= 0 and is_tool_result(messages[index]):
+        index -= 1
+    if index < 0:
+        return None
+    group = pair(messages[index:])
+    calls = group.calls.get(0, ())
+    return index if len(group.result_of) < len(calls) else None
+
+
 def _answered(
     message: Message, pairing: Pairing, open_by_id: dict[str, list[CallKey]], latest: list[CallKey]
 ) -> CallKey | None:

@@ -2,7 +2,6 @@
 
 import re
 
-from abridged.conversation.calls import tool_calls
 from abridged.conversation.text import Message, content_text
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
@@ -52,14 +51,6 @@ def leading_system(messages: list[Message]) -> int:
     while count < len(messages) and is_system(messages[count]):
         count += 1
     return count
-
-
-def live_group(messages: list[Message]) -> int | None:
-    """The index of the assistant message whose calls may still be running: the list ends on it and its results."""
-    index = len(messages) - 1
-    while index >= 0 and is_tool_result(messages[index]):
-        index -= 1
-    return index if index >= 0 and tool_calls(messages[index]) else None
 
 
 def _flagged_synthetic(message: Message) -> bool:

@@ -8,11 +8,12 @@ from typing import Any, Unpack, cast
 from abridged.budget import Budget, Settings, SettingsArguments
 from abridged.conversation.measure import TokenLedger, message_tokens, text_chars, weight
 from abridged.conversation.text import Message
-from abridged.conversation.tokens import Calibration, Counter, default_counter
+from abridged.conversation.tokens import Counter, default_counter
 from abridged.digests import DIGESTS, DigestRegistry
 from abridged.engine import ContextEngine
 from abridged.errors import InvalidMessages
 from abridged.guard import Guard
+from abridged.meter import Meter
 from abridged.phases.assemble import assemble
 from abridged.phases.boundaries import BoundarySettings, Plan, cut_result, plan_boundaries
 from abridged.phases.prune import PruneSettings, prune
@@ -43,14 +44,13 @@ class ContextCompressor(ContextEngine):
         **settings: Unpack[SettingsArguments],
     ) -> None:
         self.settings = Settings(**settings)
-        self.report = CompressionReport()
         self._counter = counter or default_counter()
         self._redactor = redactor or redact
         self._digests = digests or DIGESTS
         self._clock = clock or time.time
         self._max_output_tokens = max_output_tokens
         self._guard = Guard(self.settings, self._clock)
-        self._apply_window(context_length)
+        self._set_budget(Budget.derive(self.settings, context_length, max_output_tokens))
         self.on_session_reset()
 
     @property
@@ -59,26 +59,30 @@ class ContextCompressor(ContextEngine):
 
     # -- window and usage ------------------------------------------------------------------------------------------------
 
-    def _apply_window(self, context_length: int) -> None:
-        self.budget = Budget.derive(self.settings, context_length, self._max_output_tokens)
-        self.context_length = context_length
-        self.threshold_tokens = self.budget.threshold_tokens
-
     def update_model(self, model: str, context_length: int, **kwargs: Any) -> None:
-        """Another model: every budget is derived anew, and what was learned about the old one's counting is forgotten."""
-        if "max_output_tokens" in kwargs:
-            self._max_output_tokens = kwargs["max_output_tokens"]
-        self._apply_window(context_length)
-        self._calibration.reset()
+        """Another model: every budget is derived anew; what was learned about the old one's counting is forgotten.
+
+        `max_output_tokens` may come along; one from before is lowered where the new window is too small for it.
+        Raises `ConfigError` and changes nothing for sizes that cannot be.
+        """
+        asked = kwargs.get("max_output_tokens", self._max_output_tokens)
+        lowered = asked if "max_output_tokens" in kwargs or not asked else min(asked, context_length // 2)
+        self._set_budget(Budget.derive(self.settings, context_length, lowered))
+        self._max_output_tokens = asked
+        self._meter.calibration.reset()
+
+    def _set_budget(self, budget: Budget) -> None:
+        self.budget = budget
+        self.context_length = budget.context_length
+        self.threshold_tokens = budget.threshold_tokens
 
     def on_session_reset(self) -> None:
         super().on_session_reset()
+        self.report = CompressionReport()
         self._guard.reset()
-        self._calibration = Calibration()
+        self._meter = Meter()
         self._tokens = TokenLedger(self._counter)
-        self._sent_estimate = 0
-        self._awaiting_usage = False
-        self._before_compression = 0
+        self._prompt_before = 0
 
     def update_from_response(self, usage: dict[str, Any]) -> None:
         """What the provider counted. It corrects the estimate, and it judges the last compression (spec: T4b, T5b)."""
@@ -88,29 +92,23 @@ class ContextCompressor(ContextEngine):
         self.last_prompt_tokens = prompt
         self.last_completion_tokens = int(usage.get("completion_tokens") or 0)
         self.last_total_tokens = int(usage.get("total_tokens") or prompt + self.last_completion_tokens)
-        if self._sent_estimate:
-            self._calibration.observe(self._sent_estimate, prompt)
-        if self._awaiting_usage:
-            self._awaiting_usage = False
-            self._guard.correct(self._before_compression, prompt)
+        if self._meter.report(prompt):
+            self._guard.correct(self._prompt_before, prompt)
 
     def should_compress(self, prompt_tokens: int | None = None) -> bool:
-        tokens = self.last_prompt_tokens if prompt_tokens is None else prompt_tokens
+        tokens = prompt_tokens or self.last_prompt_tokens
         return tokens >= self.threshold_tokens and self._guard.judge(tokens, self.budget.usable_tokens).allowed
 
     def should_compress_preflight(self, messages: list[Message]) -> bool:
         """Reported tokens plus an estimate of what came after them (spec: T5, T5b)."""
-        estimate = self._tokens.total(messages)
-        tokens = self._calibration.apply(estimate)
-        if self.last_prompt_tokens and not self._awaiting_usage and estimate >= self._sent_estimate:
-            tokens = self.last_prompt_tokens + self._calibration.apply(estimate - self._sent_estimate)
-        due = self.threshold_tokens if not self._awaiting_usage else int(self.threshold_tokens * 1.25)
-        self._sent_estimate = estimate
-        return tokens >= due and self.should_compress(tokens)
+        estimate = self._tokens.total(_checked(messages))
+        tokens = self._meter.tokens(estimate)
+        self._meter.expect(estimate)
+        return tokens >= self._meter.due(self.threshold_tokens) and self.should_compress(tokens)
 
     def estimate(self, messages: list[Message]) -> int:
         """Tokens of `messages`, corrected by what the provider reported for this model. Raises `InvalidMessages`."""
-        return self._calibration.apply(self._tokens.total(_checked(messages)))
+        return self._meter.calibration.apply(self._tokens.total(_checked(messages)))
 
     # -- the five phases -------------------------------------------------------------------------------------------------
 
@@ -159,6 +157,8 @@ class ContextCompressor(ContextEngine):
         if plan.head_end == len(light) or not (plan.middle or len(conversation.previous) > 1 or lightened):
             report.reason = "nothing to compress: head and tail hold everything"
             return None
+        if not plan.middle and not conversation.previous:
+            return self._smaller(list(kept.values()), messages, report)
         original = conversation.messages
         given = SummaryInput(
             original, conversation.sources, plan.middle,
@@ -169,13 +169,16 @@ class ContextCompressor(ContextEngine):
         head = [kept[place] for place in range(plan.head_end)]
         tail = [kept[place] for place in plan.kept[plan.head_end :]]
         summary = self._summarize(given, report)
-        result = repair(assemble(head, summary, tail)).messages
+        return self._smaller(repair(assemble(head, summary, tail)).messages, messages, report)
+
+    def _smaller(self, result: list[Message], given: list[Message], report: CompressionReport) -> list[Message] | None:
+        """The result where it is smaller than what was given (spec: P3.10)."""
         report.tokens_after = sum(message_tokens(message, self._counter) for message in result)
-        if report.tokens_after >= report.tokens_before or text_chars(result) >= text_chars(messages):
-            report.reason = f"not smaller: {report.tokens_before:,} -> {report.tokens_after:,} tokens"
-            report.summary_writer, report.sections, report.summary_tokens = "nobody", [], 0
-            return None
-        return result
+        if report.tokens_after < report.tokens_before and text_chars(result) < text_chars(given):
+            return result
+        report.reason = f"not smaller: {report.tokens_before:,} -> {report.tokens_after:,} tokens"
+        report.summary_writer, report.sections, report.summary_tokens = "nobody", [], 0
+        return None
 
     def _prune(self, messages: list[Message], report: CompressionReport) -> list[Message]:
         settings = self.settings
@@ -226,11 +229,11 @@ class ContextCompressor(ContextEngine):
         return summary
 
     def _after(self, report: CompressionReport, current_tokens: int | None, *, force: bool) -> None:
-        self._guard.record(report.tokens_before, report.tokens_after, forced=force)
+        prompt = current_tokens or (0 if self._meter.compressed else self.last_prompt_tokens)
+        self._guard.record(report.tokens_before, report.tokens_after, forced=force, prompt_tokens=prompt)
         if report.compressed:
-            self._before_compression = current_tokens or self.last_prompt_tokens
-            self._sent_estimate = report.tokens_after
-            self._awaiting_usage = True
+            self._prompt_before = prompt
+            self._meter.expect(report.tokens_after, compressed=True)
 
 
 def _checked(messages: Any) -> list[Message]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from abridged.conversation.calls import tool_calls
 from abridged.conversation.measure import weight
-from abridged.conversation.roles import is_tool_result, leading_system, live_group, newest_user
+from abridged.conversation.pairing import live_group
+from abridged.conversation.roles import is_tool_result, leading_system, newest_user
 from abridged.conversation.text import Message, content_text
 
 

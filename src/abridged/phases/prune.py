@@ -6,13 +6,14 @@ arguments and pictures only before the boundary. What was removed says so.
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from abridged.conversation.calls import ToolCall, tool_calls
 from abridged.conversation.measure import weight
-from abridged.conversation.pairing import pair
-from abridged.conversation.roles import is_tool_result, live_group
+from abridged.conversation.pairing import live_group, pair
+from abridged.conversation.roles import is_tool_result
 from abridged.conversation.text import Message, content_text, is_picture
 from abridged.digests import DIGESTS, DigestRegistry
 from abridged.digests.wording import LINE_CHARS
@@ -21,6 +22,7 @@ DUPLICATE = "[Duplicate tool output — same content as a more recent call]"
 """Stands for an older copy of a result (spec: P1.2)."""
 TRUNCATED = "...[truncated]"
 """Ends a string in the arguments that was cut (spec: P1.4)."""
+_MARKER = re.compile(r"\[(?:[\w.:/@-]+\] |Duplicate tool output)")
 PICTURE = "[picture removed to save context]"
 """Stands for an old picture (spec: P1.4b)."""
 
@@ -82,8 +84,8 @@ def prune_boundary(messages: list[Message], settings: PruneSettings) -> int:
     accumulated = 0
     for index in range(len(messages) - 1, -1, -1):
         accumulated += weight(messages[index])
-        if accumulated > settings.protect_tail_tokens and len(messages) - index > settings.protect_last_n:
-            return index + 1
+        if accumulated > settings.protect_tail_tokens and len(messages) - index >= settings.protect_last_n:
+            return index
     return 0
 
 
@@ -127,11 +129,9 @@ def _shorten_arguments(pruned: Pruned, index: int, settings: PruneSettings) -> N
     for call in tool_calls(message):
         if len(call.arguments_text) <= settings.argument_chars:
             continue
-        value = call.parsed()
-        light = _shrink(value, settings.argument_chars)
-        if light == value:
+        arguments = _shorter(call, settings.argument_chars)
+        if arguments is None:
             continue
-        arguments = light if not isinstance(call.arguments, str) else json.dumps(light, ensure_ascii=False)
         entry = entries[call.position]
         nested = isinstance(entry.get("function"), dict)
         entries[call.position] = (
@@ -143,6 +143,30 @@ def _shorten_arguments(pruned: Pruned, index: int, settings: PruneSettings) -> N
         shortened = True
     if shortened:
         pruned.messages[index] = {**message, "tool_calls": entries}
+
+
+def _shorter(call: ToolCall, limit: int) -> object | None:
+    """The arguments with long strings cut, in the form in which they came; `None` where nothing is to be cut."""
+    value = call.parsed()
+    try:
+        light = _shrink(value, limit)
+        if light == value:
+            return None
+        if not isinstance(call.arguments, str):
+            return light
+        text = json.dumps(light, ensure_ascii=False, allow_nan=False)
+        # Half a character can stand in JSON as an escape only.
+        return text if text.isascii() or _encodes(text) else json.dumps(light, allow_nan=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _shrink(value: object, limit: int) -> object:
@@ -158,7 +182,7 @@ def _shrink(value: object, limit: int) -> object:
 
 def _is_marker(text: str) -> bool:
     """Whether a result is already one of our lines (or as short as one): it is not pruned again (spec: P1.4b)."""
-    return len(text) <= LINE_CHARS and text.startswith("[") and "\n" not in text
+    return len(text) <= LINE_CHARS and bool(_MARKER.match(text)) and "\n" not in text
 
 
 def _drop_pictures(pruned: Pruned, index: int) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from abridged.conversation.calls import ToolCall, result_raw_ids
-from abridged.conversation.pairing import Pairing, pair
-from abridged.conversation.roles import is_tool_result, live_group
+from abridged.conversation.pairing import Pairing, live_group, pair
+from abridged.conversation.roles import is_tool_result
 from abridged.conversation.text import Message
 
 STUB = "[Result from earlier conversation — see context summary above]"

@@ -60,13 +60,9 @@ def summarize_offline(
     ledger = read_ledger(
         messages,
         [given.sources[place] for place in given.middle],
+        redactor,
         [(given.conversation[place], given.sources[place]) for place in given.lightened],
     )
-    for line in ledger.lines:
-        line.text = redactor(line.text)
-    secret = [name for name in ledger.facts if redactor(name) != name]
-    for name in secret:
-        del ledger.facts[name]
     previous = previous_document([redactor(body) for body in given.previous])
     kept: set[str] = set()
     for message in given.kept:

@@ -21,7 +21,7 @@ _NUMBERED = "Completed Actions"
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s*)(?:\d+[.)]\s*)?[*_]*(.+?)[*_]*\s*[:：]?[*_]*\s*$")
 _BOLD_HEADING = re.compile(r"^\s{0,3}(?:\d+[.)]\s*)?\*\*(.+?)\*\*\s*[:：]?\s*$")
 _ITEM = re.compile(r"^\s{0,3}(?:[-*•]\s+|\d{1,6}[.)]\s+)(.*)$")
-_INDEX_LINE = re.compile(r"^\s{2,}-\s+([\w.@/ -]{1,48}?):\s+(.+)$")
+_INDEX_LINE = re.compile(r"^\s{2,}-\s+(\S[^:]{0,60}): (.+)$")
 _EMPTY_ITEM = re.compile(r"(?:\(?none\.?\)?|n/?a\.?|无。?|（无）|没有。?|-+)", re.IGNORECASE)
 
 _ALIASES = {
@@ -92,8 +92,10 @@ def parse(text: str) -> SummaryDocument:
     document = SummaryDocument()
     title: str | None = None
     in_index = False
-    for line in text.splitlines():
-        heading = _title_of(line)
+    lines = text.replace("\r\n", "\n").split("\n")
+    for line in lines:
+        # In a numbered list a bold title is an item of it.
+        heading = None if title == _NUMBERED and _ITEM.match(line) else _title_of(line)
         if heading:
             title, in_index = heading, False
             continue

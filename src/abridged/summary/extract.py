@@ -15,7 +15,7 @@ from abridged.conversation.tokens import Counter as TokenCounter
 from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument, item_text
 from abridged.summary.identifiers import kind_of, names_in, shape_of
 from abridged.summary.language import constraint_strength
-from abridged.summary.ledger import Fact, Ledger, Line, normal
+from abridged.summary.ledger import Fact, Ledger, Line, normal, work_in
 from abridged.summary.template import SECTIONS
 
 _STANDING = {
@@ -44,7 +44,7 @@ LABEL_WORTH = 0.5
 INDEX_SHARE = 0.7
 """The share of what the standing sections leave that is meant for the index."""
 FOCUS_SHARE = 0.65
-"""The share of the lines' budget that goes to the focus topic first (spec: P3.6)."""
+"""The share of what the standing sections leave that goes to lines on the focus topic first (spec: P3.6)."""
 
 
 @dataclass(slots=True)
@@ -97,10 +97,10 @@ class _Selection:
         standing, log, skipped_before = self._candidates()
         for section, share in _STANDING.items():
             self._fill(section, standing[section], int(self.request.budget * share))
-        left_for_lines = int(self.left * (1 - INDEX_SHARE))
-        remaining = self._choose_lines(log, left_for_lines)
+        log = self._choose_topic(log)
+        remaining = self._greedy(log, int(self.left * (1 - INDEX_SHARE)))
         self._choose_names()
-        remaining = self._choose_lines(remaining, self.left)
+        remaining = self._greedy(remaining, self.left)
         skipped = skipped_before + sum(line.section == "Completed Actions" for line in remaining)
         self._write(skipped)
         self._trim()
@@ -156,18 +156,14 @@ class _Selection:
         for line in chosen:
             self._take(line)
 
-    def _choose_lines(self, lines: list[Line], room: int) -> list[Line]:
-        """Greedy by worth per token; a line's worth falls as other lines name what it names. Returns the rest."""
+    def _choose_topic(self, lines: list[Line]) -> list[Line]:
+        """The lines on the focus topic first, with a share of all that is left. Returns the others (spec: P3.6)."""
         topic = _words(self.request.focus_topic or "")
-        if topic:
-            on = [line for line in lines if _touches(line.text, topic)]
-            if on:
-                chosen_room = int(room * FOCUS_SHARE)
-                left_before = self.left
-                rest = self._greedy(on, chosen_room)
-                off = [line for line in lines if not _touches(line.text, topic)]
-                return self._greedy(rest + off, room - (left_before - self.left))
-        return self._greedy(lines, room)
+        if not topic:
+            return lines
+        on = [line for line in lines if _touches(line.text, topic)]
+        rest = self._greedy(on, int(self.left * FOCUS_SHARE))
+        return rest + [line for line in lines if not _touches(line.text, topic)]
 
     def _greedy(self, lines: list[Line], room: int) -> list[Line]:
         names = [tuple(name for name in names_in(line.text) if name in self.worth) for line in lines]
@@ -273,6 +269,7 @@ def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
     for section in SECTIONS:
         if section in _REPLACED and ledger.acted:
             continue
+        asked = section == "Pending User Asks" and ledger.acted  # whoever acted has seen it: a step like others now
         for item in request.previous.sections[section]:
             left_out = _LEFT_OUT.match(item.text)
             if left_out:
@@ -281,7 +278,10 @@ def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
             key = _key(section, item.text)
             if section == "Blocked" and key in ledger.succeeded:
                 continue
-            lines.append(Line(section, item.text, (), _previous_rank(section, item.text), key))
+            if asked:
+                lines.append(Line("Completed Actions", f"User: “{item.text}”", (), 0.8))
+            else:
+                lines.append(Line(section, item.text, (), _previous_rank(section, item.text), key))
     return lines, skipped
 
 
@@ -292,6 +292,8 @@ def _previous_rank(section: str, text: str) -> float:
 
 
 def _key(section: str, text: str) -> str:
+    if section == "Blocked":
+        return work_in(text)
     if section == "Relevant Files":
         return text.split(" — ")[0].strip("`* ")
     if section == "Active State" and ": " in text:

@@ -9,7 +9,7 @@ from functools import lru_cache
 MAX_CHARS = 160
 """Longer tokens are data, not names."""
 
-_TOKEN = re.compile(r"(?:--)?[A-Za-z0-9_~/$@.][A-Za-z0-9_./:@#$%+~\\-]*")
+_TOKEN = re.compile(r"[a-z][a-z0-9+]*://[^\s\"'<>|\\^`{}]+|(?:--)?[A-Za-z0-9_~/$@.][A-Za-z0-9_./:@#$%+~\\-]*")
 _TRAILING = "./:,;#$%+~\\-@"
 _LINE_NUMBER = re.compile(r"^\d+[:-](?=[A-Za-z_./])|(?<=\.\w):\d+(?::\d+)?$|(?<=\.\w\w):\d+(?::\d+)?$|(?<=\.\w\w\w):\d+(?::\d+)?$")
 """What search tools put before a line, and what names a line in a file: the name is the same without."""
@@ -26,12 +26,12 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("date", r"\d{4}-\d{2}-\d{2}\S*"),
         ("time", r"\d{1,2}:\d{2}(?::\d{2})?\S*"),
         ("version", r"v?\d+\.\d+\.\d[\w.+-]*"),
+        ("hash", r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}"),
         ("number", r"[+-]?\$?\d[\d.,:/%-]*[a-zA-Z%]{0,2}"),
         (
             "path",
             r"(?:[~.$]{0,2}/|[\w.@~$+-]+/)[\w.@~$+/:#-]*|[\w@~$+-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}(?::\d+)?",
         ),
-        ("hash", r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}"),
         ("code", r"[A-Z][A-Z0-9]*(?:[-_#:][A-Z0-9]*\d\w*)+|[A-Z]{2,}\d+\w*"),
         ("id", r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z]).+"),
         ("symbol", r".*[A-Za-z]_.*|_.*|.*[a-z][A-Z].*|[A-Za-z_][\w]*(?:(?:\.|::)[A-Za-z_]\w*)+"),

@@ -52,6 +52,7 @@ _DECISION = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(
+    r"^\s*(?:raise|throw|assert|return|print|console|elif|except|catch|var|let|const)\b[^。!]*[({=\[]|"
     r"[{};]\s*$|^\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )|\)\s*[{:]\s*$|[=!<>]=|=>|->|\w\(\w*\)\."
 )
 _QUESTION = re.compile(r"[?？]\s*[\"'”’)]*\s*$|[吗呢][。？?]?\s*$")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
-from abridged.conversation.calls import ToolCall, tool_calls
+from abridged.conversation.calls import ToolCall, parse_arguments, tool_calls
 from abridged.conversation.pairing import pair
 from abridged.conversation.roles import is_real_user, is_system, is_tool_result
 from abridged.conversation.text import Message, content_text, one_line
@@ -19,7 +19,15 @@ from abridged.digests.reading import Call
 from abridged.summary.evidence import evidence, output_of
 from abridged.summary.identifiers import kind_of, labels_in, names_in, shape_of
 from abridged.summary.language import clauses, constraint_strength, is_decision, is_question, sentences
+from abridged.summary.redact import Redactor
 
+_LABEL = re.compile(r"[A-Za-z_][\w.-]{0,39}")
+_CHANGE_FOLDER = re.compile(r"^(?:cd [^&;]+(?:&&|;)\s*)+")
+_COMMAND_END = re.compile(r"\s*(?:&&|\|\||[;|\n])\s*")
+_TEST_RUN = re.compile(
+    r"\b(?:(?:py|c|n|j)test|unittest|tox|nox|jest|vitest|mocha|rspec|phpunit|(?:go|cargo|npm|yarn|pnpm|dotnet|mvn|gradlew?|make|mix|swift)"
+    r"(?: \S+)? (?:\S*test\S*|check)|bats|ava)\b"
+)
 REQUEST_CHARS = 400
 SENTENCE_CHARS = 240
 TARGET_CHARS = 160
@@ -74,14 +82,17 @@ class Ledger:
 
 
 def read_ledger(
-    messages: list[Message], sources: list[int], lightened: list[tuple[Message, int]] | None = None
+    messages: list[Message],
+    sources: list[int],
+    redactor: Redactor,
+    lightened: list[tuple[Message, int]] | None = None,
 ) -> Ledger:
     """The ledger of `messages`, whole tool groups; `sources[i]` is the index that message i had in the conversation.
 
     `lightened`: messages that stay, but lost a part of their text (and their index). Of them only the facts are read.
     """
     ledger = Ledger()
-    reader = _Reader(ledger, messages, sources)
+    reader = _Reader(ledger, messages, sources, redactor)
     for place, message in enumerate(messages):
         if is_tool_result(message):
             reader.result(place)
@@ -100,8 +111,9 @@ def read_ledger(
 class _Reader:
     """One walk over the messages; what outlives a message is kept here until the end."""
 
-    def __init__(self, ledger: Ledger, messages: list[Message], sources: list[int]) -> None:
+    def __init__(self, ledger: Ledger, messages: list[Message], sources: list[int], redactor: Redactor) -> None:
         self.ledger = ledger
+        self.redactor = redactor
         self.messages = messages
         self.sources = sources
         self.pairing = pair(messages)
@@ -116,7 +128,7 @@ class _Reader:
 
     def user(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
-        text = content_text(message.get("content"))
+        text = self._text(message)
         self._facts(names_in(text), text, "user", index)
         if not is_real_user(message):
             return
@@ -132,14 +144,14 @@ class _Reader:
         self.ledger.add("Completed Actions", f"User: “{ask}”", index, 2.0 if brief and len(parts) else 1.2)
 
     def rules(self, place: int) -> None:
-        text = content_text(self.messages[place].get("content"))
+        text = self._text(self.messages[place])
         self._constraints(sentences(text), self.sources[place], short=len(text) <= 600)
         self._facts(names_in(text), text, "user", self.sources[place])
 
     def assistant(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
         self.ledger.acted = True
-        text = content_text(message.get("content"))
+        text = self._text(message)
         calls = tool_calls(message)
         self._facts(names_in(text), text, "assistant", index)
         for call in calls:
@@ -156,27 +168,41 @@ class _Reader:
 
     def result(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
-        text = content_text(message.get("content"))
+        text = self._text(message)
         names = names_in(text)
         self._facts(names, text, "result", index)
         self._crowds(names)
         made = self.pairing.call(place)
-        call = Call.read(made.name if made else message.get("name"), made.parsed() if made else None, text)
+        arguments = self._given(made) if made else None
+        call = Call.read(made.name if made else message.get("name"), arguments, text)
         action = action_of_call(call)
         found = evidence(call, action)
-        what = _what(call, action, made)
+        what = _what(call, action, arguments)
         outcome = _outcome(action, found, call)
         self.ledger.add("Completed Actions", what + outcome, index, _action_rank(action))
         self._track(action, call, what, found, index)
 
     def facts_of(self, message: Message, index: int) -> None:
         """The names in a message, whoever wrote it."""
-        text = content_text(message.get("content"))
+        text = self._text(message)
         names = names_in(text)
         self._facts(names, text, "result" if is_tool_result(message) else "assistant", index)
         self._crowds(names)
         for call in tool_calls(message):
             self._arguments(call, index)
+
+    def _text(self, message: Message) -> str:
+        """The text of a message without secrets: nothing is read from any other."""
+        return self.redactor(content_text(message.get("content")))
+
+    def _given(self, call: ToolCall) -> object:
+        """The arguments of a call, parsed, without secrets."""
+        text = call.arguments_text
+        clean = self.redactor(text)
+        if clean == text:
+            return call.parsed()
+        parsed = parse_arguments(clean)
+        return clean if parsed is None else parsed
 
     # -- what outlives a message -------------------------------------------------------------------------------------
 
@@ -210,9 +236,8 @@ class _Reader:
     def _arguments(self, call: ToolCall, index: int) -> None:
         texts: list[str] = []
         labels: dict[str, str] = {}
-        _leaves(call.parsed() if call.arguments_text else None, "", texts, labels)
-        if not texts and isinstance(call.arguments, str):
-            texts.append(call.arguments)
+        given = self._given(call)
+        _leaves(given if given is not None else self.redactor(call.arguments_text), "", texts, labels)
         names: set[str] = set()
         for text in texts:
             names |= names_in(text)
@@ -225,7 +250,7 @@ class _Reader:
             fact.last = index
 
     def _track(self, action: Action, call: Call, what: str, found: str, index: int) -> None:
-        key = _work_of(action) or normal(what)
+        key = work_in(what)
         if action.failed:
             self.blocked[key] = Line("Blocked", f"{what} → {found or 'failed'}", (index,), 1.0, key)
         elif action.failed is False or action.exit_code == 0:
@@ -248,16 +273,18 @@ class _Reader:
                 self.state["working directory"] = (words[1], index)
             elif words[:2] in (["git", "checkout"], ["git", "switch"]) and len(words) > 2:
                 self.state["branch"] = (words[-1], index)
-        if "test" in command or "pytest" in command or "check" in command:
+        if _TEST_RUN.search(command):
             ended = "" if action.exit_code is None else f" → exit {action.exit_code}"
             self.state["last test run"] = (f"`{one_line(command, 100)}`{ended}{', ' + found if found else ''}", index)
 
     def _close_question(self) -> None:
-        if self.question and self.reply and self.reply[1] > self.question[1]:
+        if self.question:
             ask, index = self.question
-            self.ledger.lines.append(
-                Line("Resolved Questions", f"{one_line(ask, 200)} → {self.reply[0]}", (index, self.reply[1]), 0.9)
-            )
+            if self.reply and self.reply[1] > index:
+                answered = f"{one_line(ask, 200)} → {self.reply[0]}"
+                self.ledger.lines.append(Line("Resolved Questions", answered, (index, self.reply[1]), 0.9))
+            else:
+                self.ledger.add("Pending User Asks", ask, index, 1.0)
         self.question = None
 
     def finish(self) -> None:
@@ -300,13 +327,17 @@ class _FileState:
         return ", ".join(done) + (", last write failed" if self.failed else "")
 
 
-def _work_of(action: Action) -> str:
-    """What an action works on, so that its success ends an earlier failure: a program, or a file."""
-    if action.kind != "run":
-        return f"{action.kind} {action.target}" if action.target else ""
-    words = re.split(r"\s*(?:&&|\|\||[;|\n])\s*", re.sub(r"^(?:cd [^&;]+(?:&&|;)\s*)+", "", action.target.strip()))[0].split()
-    keep = 3 if words[1:2] == ["-m"] else 2
-    return " ".join(words[:keep])
+def work_in(what: str) -> str:
+    """What a line of an action is about, so that its success ends an earlier failure: a tool's file, or a program.
+
+    Read from the line itself, since a line of an earlier summary has nothing else.
+    """
+    tool, _, target = what.split(" → ")[0].partition(": ")
+    command = re.fullmatch(r"`(.*?)`?", target)
+    if not command:
+        return normal(f"{tool} {target}")
+    first = _COMMAND_END.split(_CHANGE_FOLDER.sub("", command[1].strip()))[0].split()
+    return normal(" ".join(first[: 3 if first[1:2] == ["-m"] else 2]))
 
 
 def normal(text: str) -> str:
@@ -320,13 +351,12 @@ def _opening(parts: list[str]) -> str:
     return one_line(first, SENTENCE_CHARS)
 
 
-def _what(call: Call, action: Action, made: ToolCall | None) -> str:
+def _what(call: Call, action: Action, arguments: object) -> str:
     """Who did what: the tool and its target, or its arguments where it has none."""
     name = call.name or "tool"
     if action.target:
         target = one_line(action.target, TARGET_CHARS)
         return f"{name}: `{target}`" if action.kind == "run" else f"{name}: {target}"
-    arguments = made.parsed() if made else None
     if isinstance(arguments, dict) and arguments:
         pairs = (f"{key}={one_line(str(value), 80)}" for key, value in cast("dict[str, object]", arguments).items())
         return f"{name}: {one_line(', '.join(pairs), TARGET_CHARS)}"
@@ -377,5 +407,5 @@ def _leaves(value: object, key: str, texts: list[str], labels: dict[str, str]) -
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         text = str(value)
         texts.append(text)
-        if key and len(text) <= 80 and " " not in text:
+        if len(text) <= 80 and " " not in text and _LABEL.fullmatch(key):
             labels[text] = key

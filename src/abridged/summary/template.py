@@ -40,7 +40,7 @@ NOTE_PATTERN = re.compile(r"\n*\[Note: Some earlier conversation turns have been
 """The note in any wording that it ever had."""
 
 _OPENING = re.compile(r"\s*\[CONTEXT (?:COMPACTION|SUMMARY)\b[^\]]*\]:?[ \t]*")
-_MARKER = re.compile(r"\n*^-{2,} ?END OF CONTEXT SUMMARY\b.*?(?:---[ \t]*$)\n*", re.MULTILINE | re.DOTALL)
+_MARKER = re.compile(r"\n*^-{2,} ?END OF CONTEXT SUMMARY\b.*?---[ \t]*$(?:\n[ \t]*--- ?not the summary above ?---[ \t]*$)?\n*", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 
 
@@ -71,6 +71,8 @@ class FoundSummary:
 
 def find_summary(message: Message) -> FoundSummary | None:
     """Take a message apart that carries a summary; `None` for any other message."""
+    if message.get("role") not in ("user", "assistant"):
+        return None  # a tool result or a system prompt may show a summary; it is none
     content = message.get("content")
     first, others = _first_text(content)
     if first is None:
