@@ -1,8 +1,8 @@
 """The engine as the fidelity yardsticks want it: `FACTORY() -> fn(messages, budget_tokens) -> messages`.
 
 The yardsticks count characters / 4 for every system alike, so the engine is given that counter here. A budget is for
-the whole result: what the system prompt leaves of it is divided between the tail and the summary, nothing else changes.
-`None` means default settings in a 128,000 window.
+the whole result: what the system prompt leaves of it is divided between the tail and the summary, and what the tail,
+which ends at a message, does not use goes to the summary. `None` means default settings in a 128,000 window.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,10 @@ from collections.abc import Callable
 from abridged import ContextCompressor
 from abridged.conversation.measure import message_tokens
 from abridged.conversation.roles import leading_system
-
-Messages = list[dict]
+from bench.real_sessions import Messages, rough_tokens
 
 TAIL_SHARE = 0.25
-"""What of a budget goes to the newest messages; the summary has the rest."""
+"""What of a budget is meant for the newest messages; the summary has the rest."""
 SMALLEST = 1_200
 """Tokens below which thirteen sections and a tail have no room, whatever is asked."""
 
@@ -30,23 +29,28 @@ def compressor() -> Callable[[Messages, int | None], Messages]:
         system = sum(message_tokens(message, quarter) for message in messages[: leading_system(messages)])
         room = max(SMALLEST, budget - system)
         tail = int(room * TAIL_SHARE)
-        summary = room - tail
-        threshold = room * 4
-        engine = ContextCompressor(
-            threshold * 2,
-            counter=quarter,
-            minimum_context_length=0,
-            threshold_percent=0.5,
-            protect_first_n=1,
-            protect_last_n=1,
-            summary_target_ratio=tail / threshold,
-            tail_ceiling_ratio=1.0,
-            min_summary_tokens=summary,
-            summary_ratio=0.9,
-            summary_window_share=0.5,
-            summary_tokens_ceiling=summary,
-            tail_result_chars=max(200, room),
-        )
-        return engine.compress(messages)
+        result = _sized(tail, room - tail).compress(messages)
+        unused = min(budget, room + system) - rough_tokens(result)
+        return _sized(tail, room - tail + unused).compress(messages) if unused > 0 else result
 
     return run
+
+
+def _sized(tail: int, summary: int) -> ContextCompressor:
+    """An engine whose tail and summary have these sizes in tokens, whatever the session."""
+    threshold = 4 * (tail + summary)
+    return ContextCompressor(
+        threshold * 2,
+        counter=quarter,
+        minimum_context_length=0,
+        threshold_percent=0.5,
+        protect_first_n=1,
+        protect_last_n=1,
+        summary_target_ratio=tail / threshold,
+        tail_ceiling_ratio=1.0,
+        min_summary_tokens=summary,
+        summary_ratio=0.9,
+        summary_window_share=0.5,
+        summary_tokens_ceiling=summary,
+        tail_result_chars=max(200, tail * 2),
+    )

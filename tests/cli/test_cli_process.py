@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,9 @@ def test_an_interruption_is_quiet_and_leaves_the_output_as_it_was(tmp_path: Path
         assert process.stdin and process.stdout and process.stderr
         process.stdin.write(b" " * 4_000_000)  # more than a pipe holds: when this returns, the command is reading
         process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):  # a signal between two system calls waits for the next one
+            process.wait(timeout=10)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130
         assert (process.stdout.read(), process.stderr.read()) == (b"", b"")

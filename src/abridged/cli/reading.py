@@ -7,6 +7,7 @@ Odd content inside a message is none of this module's business.
 import json
 import sys
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -18,6 +19,8 @@ Shape = Literal["list", "object", "lines"]
 
 STDIN = "-"
 
+_PIECE = 1 << 20
+"""Bytes."""
 _BOM = b"\xef\xbb\xbf"
 _EXPECTED = 'a list of messages, an object with "messages", or one message a line'
 
@@ -48,7 +51,9 @@ class Conversation:
 def read_bytes(source: str) -> bytes:
     """The bytes of a file, or of standard input where `source` is `-`. Raises `InputError`."""
     if source == STDIN:
-        return sys.stdin.buffer.read()
+        # Piece by piece: a single read to the end does not notice an interruption that comes between two of its own.
+        stream = cast("BufferedReader", sys.stdin.buffer)
+        return b"".join(iter(lambda: stream.read1(_PIECE), b""))
     try:
         return Path(source).read_bytes()
     except IsADirectoryError:
