@@ -26,7 +26,9 @@ PLACES = {"start": 0.02, "middle": 0.5, "end": 0.95}
 
 def plant(messages: Messages, wording: str, share: float, *, alone: bool) -> Messages | None:
     """The session with the wording in it; `None` where there is no place."""
-    users = [i for i, message in enumerate(messages) if message["role"] == "user" and isinstance(message["content"], str)]
+    users = [
+        i for i, message in enumerate(messages) if message["role"] == "user" and isinstance(message["content"], str)
+    ]
     at = next((i for i in users if i >= int(len(messages) * share)), users[-1] if users else None)
     if at is None:
         return None

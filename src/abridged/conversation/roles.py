@@ -16,7 +16,8 @@ _SYNTHETIC = re.compile(
 
 
 def is_system(message: Message) -> bool:
-    return message.get("role") in SYSTEM_ROLES
+    role = message.get("role")
+    return isinstance(role, str) and role in SYSTEM_ROLES
 
 
 def is_tool_result(message: Message) -> bool:

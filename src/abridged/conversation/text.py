@@ -11,31 +11,34 @@ from typing import Any, cast
 Message = dict[str, Any]
 
 _PICTURE_TYPES = frozenset({"image", "image_url", "input_image", "input_audio", "audio", "video", "video_url"})
+MAX_DEPTH = 32
+"""Levels of parts inside parts that are read."""
 _PICTURE_KEYS = ("image_url", "image", "inline_data", "input_image")
 
 
 def content_text(content: object) -> str:
     """The readable text of `content`; "" where there is none. Never raises."""
-    if isinstance(content, str):
-        return content
-    if content is None:
-        return ""
+    return content if isinstance(content, str) else _nested_text(content, MAX_DEPTH)
+
+
+def _nested_text(content: object, depth: int) -> str:
     if isinstance(content, list):
-        return "\n".join(filter(None, map(_part_text, cast("list[object]", content))))
-    return _part_text(content)
+        parts = (_part_text(part, depth) for part in cast("list[object]", content))
+        return "\n".join(filter(None, parts))
+    return _part_text(content, depth)
 
 
-def _part_text(part: object) -> str:
+def _part_text(part: object, depth: int) -> str:
     if isinstance(part, str):
         return part
-    if part is None or is_picture(part):
+    if part is None or not depth or is_picture(part):
         return ""
     if isinstance(part, dict):
         fields = cast("dict[str, object]", part)
         for key in ("text", "content", "output"):
             value = fields.get(key)
             if isinstance(value, str | list):
-                return content_text(cast("object", value))
+                return _nested_text(cast("object", value), depth - 1)
         if "type" in fields and len(fields) == 1:
             return ""
     return as_json(part)
@@ -54,22 +57,23 @@ def is_picture(part: object) -> bool:
     if not isinstance(part, dict):
         return False
     fields = cast("dict[str, object]", part)
-    if fields.get("type") in _PICTURE_TYPES:
+    kind = fields.get("type")
+    if isinstance(kind, str) and kind in _PICTURE_TYPES:
         return True
     return any(isinstance(fields.get(key), str | dict) for key in _PICTURE_KEYS)
 
 
-def pictures(content: object) -> Iterator[object]:
+def pictures(content: object, depth: int = MAX_DEPTH) -> Iterator[object]:
     """The picture parts of `content`, nested ones (inside tool results) included."""
     if isinstance(content, dict):
         content = [content]
-    if not isinstance(content, list):
+    if not isinstance(content, list) or not depth:
         return
     for part in cast("list[object]", content):
         if is_picture(part):
             yield part
         elif isinstance(part, dict) and isinstance(part.get("content"), list):  # pyright: ignore[reportUnknownMemberType]
-            yield from pictures(cast("dict[str, object]", part)["content"])
+            yield from pictures(cast("dict[str, object]", part)["content"], depth - 1)
 
 
 def one_line(text: str, limit: int) -> str:

@@ -29,8 +29,9 @@ class BoundarySettings:
     """The most that the head behind the system prompt may weigh."""
     cut_chars: int = 8_000
     """An oversized result in the tail keeps this many characters, two thirds from its front (spec: P2.5d)."""
-    compacted_before: bool = False
-    """A summary was found: the head is the system prompt alone (spec: P2.7)."""
+    settled: int | None = None
+    """Messages that stood before the last summary; `None` = there was none. They were a head once: now their content
+    lives in the summary, and the system prompt alone stays before it (spec: P2.7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def plan_boundaries(messages: list[Message], settings: BoundarySettings, weigh: 
 def _head_end(messages: list[Message], settings: BoundarySettings, weigh: Weigh) -> int:
     """The head is kept the first time only, whole groups, and only while it opens with the user and is no monster."""
     system = leading_system(messages)
-    if settings.compacted_before or system >= len(messages) or messages[system].get("role") != "user":
+    if settings.settled is not None or system >= len(messages) or messages[system].get("role") != "user":
         return system
     end = max(system, min(settings.protect_first_n, len(messages)))
     while end < len(messages) and is_tool_result(messages[end]):
@@ -96,7 +97,8 @@ def _tail(
     live = live_group(messages)
     cut: set[int] = set()
     start, accumulated = len(messages), 0
-    while start > head_end:
+    floor = max(head_end, settings.settled or 0)
+    while start > floor:
         group = _group_start(messages, start - 1)
         weights = [weigh(message) for message in messages[group:start]]
         newest = start == len(messages)
@@ -107,7 +109,7 @@ def _tail(
                 break
             cut |= shorter
         accumulated += sum(weights)
-        start = max(group, head_end)
+        start = max(group, floor)
     return start, frozenset(cut)
 
 

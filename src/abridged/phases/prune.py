@@ -14,7 +14,7 @@ from abridged.conversation.calls import ToolCall, tool_calls
 from abridged.conversation.measure import weight
 from abridged.conversation.pairing import live_group, pair
 from abridged.conversation.roles import is_tool_result
-from abridged.conversation.text import Message, content_text, is_picture
+from abridged.conversation.text import MAX_DEPTH, Message, content_text, is_picture
 from abridged.digests import DIGESTS, DigestRegistry
 from abridged.digests.wording import LINE_CHARS
 
@@ -194,9 +194,9 @@ def _drop_pictures(pruned: Pruned, index: int) -> None:
         pruned.pictures += count
 
 
-def without_pictures(content: object) -> tuple[object, int]:
+def without_pictures(content: object, depth: int = MAX_DEPTH) -> tuple[object, int]:
     """The content with a text part in place of each picture, and how many there were."""
-    if not isinstance(content, list):
+    if not isinstance(content, list) or not depth:
         return content, 0
     parts, count = [], 0
     for part in cast("list[object]", content):
@@ -205,7 +205,7 @@ def without_pictures(content: object) -> tuple[object, int]:
             count += 1
         elif isinstance(part, dict) and isinstance(part.get("content"), list):  # pyright: ignore[reportUnknownMemberType]
             fields = cast("dict[str, object]", part)
-            inner, inside = without_pictures(fields["content"])
+            inner, inside = without_pictures(fields["content"], depth - 1)
             parts.append({**fields, "content": inner} if inside else part)
             count += inside
         else:

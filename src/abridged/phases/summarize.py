@@ -1,7 +1,14 @@
-"""Phase 3: the summary of what leaves the conversation. By rule, from the original messages (spec: P3.8, P3.9)."""
+"""Phase 3: the summary of what leaves the conversation.
 
+What code can know, code writes: the ledger is read from the original messages, whoever writes (spec: P3.8, P3.9). Without
+a model it is the summary. With one, the model's items are candidates before all others, and what they leave out of the
+ledger's rules, errors, files and names is added; the newest request is always the conversation's own.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from abridged.budget import Settings
 from abridged.conversation.measure import replayed_text
 from abridged.conversation.roles import is_real_user, newest_user
 from abridged.conversation.text import Message, content_text
@@ -10,12 +17,17 @@ from abridged.summary.document import SummaryDocument, parse
 from abridged.summary.extract import Extract, ExtractRequest, extract
 from abridged.summary.identifiers import names_in
 from abridged.summary.ledger import read_ledger
+from abridged.summary.prompt import build_prompt
 from abridged.summary.redact import Redactor
 from abridged.summary.template import END_MARKER, PREFIX
+from abridged.summary.transcript import transcript
 
 TASK_CHARS = 1_000
 """The most of a request that is quoted; the request itself stands verbatim in the tail."""
 GOAL_CHARS = 600
+
+Write = Callable[[str], str | None]
+"""A prompt in, a checked summary out; `None` where nobody could write one."""
 
 
 @dataclass(slots=True)
@@ -33,9 +45,34 @@ class SummaryInput:
     """Places in `conversation` that are kept without a part of their text: pruned or cut."""
     previous: list[str] = field(default_factory=list[str])
     """Bodies of the summaries that were found, oldest first."""
+    focus_topic: str | None = None
 
 
-def previous_document(bodies: list[str]) -> SummaryDocument:
+def summarize(
+    given: SummaryInput,
+    budget: int,
+    counter: Counter,
+    redactor: Redactor,
+    settings: Settings,
+    write: Write | None = None,
+) -> tuple[Extract, bool]:
+    """A document of at most `budget` tokens (frame not counted), and whether a model wrote it (spec: P3.1-P3.12)."""
+    middle = [given.conversation[place] for place in given.middle]
+    previous = [redactor(body) for body in given.previous]
+    topic = redactor(given.focus_topic) if given.focus_topic else None
+    text: str | None = None
+    if write:
+        history = transcript(middle, settings, redactor)
+        prompt = build_prompt(history, budget_tokens=budget, previous="\n\n".join(previous), focus_topic=topic)
+        text = write(prompt)
+    request = _request(given, middle, budget, counter, redactor, topic)
+    request.previous = joined(previous)
+    if text is not None:
+        request.written = parse(redactor(text))
+    return extract(request), text is not None
+
+
+def joined(bodies: list[str]) -> SummaryDocument:
     """The earlier summaries as one document, the newest one's items last."""
     merged = SummaryDocument()
     for body in bodies:
@@ -52,43 +89,35 @@ def frame_tokens(counter: Counter) -> int:
     return counter(PREFIX) + counter(END_MARKER) + 4
 
 
-def summarize_offline(
-    given: SummaryInput, budget: int, counter: Counter, redactor: Redactor, focus_topic: str | None = None
-) -> Extract:
-    """A document of at most `budget` tokens (frame not counted), written by rule."""
-    messages = [given.conversation[place] for place in given.middle]
+def _request(
+    given: SummaryInput, middle: list[Message], budget: int, counter: Counter, redactor: Redactor, topic: str | None
+) -> ExtractRequest:
+    conversation = given.conversation
     ledger = read_ledger(
-        messages,
+        middle,
         [given.sources[place] for place in given.middle],
         redactor,
-        [(given.conversation[place], given.sources[place]) for place in given.lightened],
+        [(conversation[place], given.sources[place]) for place in given.lightened],
     )
-    previous = previous_document([redactor(body) for body in given.previous])
     kept: set[str] = set()
     for message in given.kept:
-        kept |= names_in(replayed_text(message))
-    newest, first = newest_user(given.conversation), _first_user(given.conversation)
-    return extract(
-        ExtractRequest(
-            ledger=ledger,
-            budget=budget,
-            counter=counter,
-            active_task=_request(given, newest, redactor, TASK_CHARS),
-            goal=_request(given, first, redactor, GOAL_CHARS) if first != newest else None,
-            previous=previous,
-            kept_names=frozenset(kept),
-            focus_topic=redactor(focus_topic) if focus_topic else None,
-            length=len(given.conversation),
-        )
+        kept.update(names_in(replayed_text(message)))
+    newest = newest_user(conversation)
+    first = next((place for place, message in enumerate(conversation) if is_real_user(message)), None)
+    return ExtractRequest(
+        ledger=ledger,
+        budget=budget,
+        counter=counter,
+        active_task=_quoted(given, newest, redactor, TASK_CHARS),
+        goal=_quoted(given, first, redactor, GOAL_CHARS) if first != newest else None,
+        kept_names=frozenset(kept),
+        focus_topic=topic,
+        length=len(conversation),
     )
 
 
-def _request(given: SummaryInput, place: int | None, redactor: Redactor, limit: int) -> tuple[str, int] | None:
+def _quoted(given: SummaryInput, place: int | None, redactor: Redactor, limit: int) -> tuple[str, int] | None:
     if place is None:
         return None
     text = redactor(content_text(given.conversation[place].get("content")).strip())
     return (text if len(text) <= limit else text[:limit].rstrip() + "…", given.sources[place])
-
-
-def _first_user(messages: list[Message]) -> int | None:
-    return next((place for place, message in enumerate(messages) if is_real_user(message)), None)

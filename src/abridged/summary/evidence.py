@@ -16,7 +16,19 @@ VALUES_CHARS = 100
 
 _ERROR_WORDS = (
     ("error", "fatal", "fail", "exception", "panic", "错误", "失败", "异常"),
-    ("denied", "not found", "no such", "cannot", "can't", "refused", "timed out", "undefined", "invalid", "unable", "无法"),
+    (
+        "denied",
+        "not found",
+        "no such",
+        "cannot",
+        "can't",
+        "refused",
+        "timed out",
+        "undefined",
+        "invalid",
+        "unable",
+        "无法",
+    ),
 )
 """Words of an error, the plainer ones first: the second group is looked for where the first is not found."""
 _VERDICT = re.compile(
@@ -24,7 +36,9 @@ _VERDICT = re.compile(
     r"real|elapsed|took|tests?)\b|成功|完成|通过",
     re.IGNORECASE,
 )
-_TELLING = re.compile(r"stat(?:e|us)|result|total|count|amount|balance|price|error|message|reason|title|version|mode", re.IGNORECASE)
+_TELLING = re.compile(
+    r"stat(?:e|us)|result|total|count|amount|balance|price|error|message|reason|title|version|mode", re.IGNORECASE
+)
 _STATUS_KEYS = frozenset({"exit_code", "exit_status", "returncode", "success", "ok", "status_code"})
 _OUTPUT_KEYS = ("output", "stdout", "stderr", "content", "text", "result", "message", "error")
 

@@ -36,6 +36,8 @@ FAINT = 0.8
 FAINT_SHARE = 0.08
 CARRIED_WORTH = 3.5
 """What the first name of the previous summary's index is worth; the last one three fifths of it."""
+WRITTEN_RANK = 6.0
+"""What a model's own item is worth beside the names in it."""
 CROWD = 12
 """From so many names of one shape in one result on, each is a row of a listing and worth less."""
 SHAPE_WORTH = 1.5
@@ -71,6 +73,8 @@ class ExtractRequest:
     goal: tuple[str, int] | None = None
     """The first one."""
     previous: SummaryDocument = field(default_factory=SummaryDocument)
+    written: SummaryDocument | None = None
+    """What a model wrote of the same turns, with the previous summary before it."""
     kept_names: frozenset[str] = frozenset()
     """Names that stand in the head or the tail: they need no room."""
     focus_topic: str | None = None
@@ -113,14 +117,15 @@ class _Selection:
         """Lines of the previous summary and of the ledger; of one section and key the newest."""
         request = self.request
         previous, skipped = _previous_lines(request)
+        written = _written_lines(request.written) if request.written else []
         lines: dict[tuple[str, str], Line] = {}
         if request.active_task:
             text, index = request.active_task
             lines["Active Task", "task"] = Line("Active Task", text, (index,), 1.0)
-        if request.goal and not request.previous.sections["Goal"]:
+        if request.goal and not request.previous.sections["Goal"] and not any(w.section == "Goal" for w in written):
             text, index = request.goal
             lines["Goal", "goal"] = Line("Goal", text, (index,), 1.0)
-        for line in (*previous, *request.ledger.lines):
+        for line in (*previous, *written, *request.ledger.lines):
             key = (line.section, line.key or normal(line.text))
             older = lines.pop(key, None)
             if older and older.rank > line.rank:
@@ -244,7 +249,6 @@ class _Selection:
         if skipped:
             self.document.sections["Completed Actions"].insert(0, Item(f"(… {skipped:,} earlier steps are not listed)"))
 
-
     def _trim(self) -> None:
         """What was counted piece by piece may be a little more as a whole: then the least of the names go, then lines."""
         document, log = self.document, self.document.sections["Completed Actions"]
@@ -285,6 +289,16 @@ def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
     return lines, skipped
 
 
+def _written_lines(document: SummaryDocument) -> list[Line]:
+    """A model's items come before all others; only the active task is not its own (spec: P3.9)."""
+    return [
+        Line(section, item.text, (), WRITTEN_RANK, _key(section, item.text))
+        for section in SECTIONS
+        if section != "Active Task"
+        for item in document.sections[section]
+    ]
+
+
 def _previous_rank(section: str, text: str) -> float:
     if section == "Constraints & Preferences":
         return constraint_strength(text) or 0.4
@@ -312,16 +326,20 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
         uses = fact.user + fact.argument + fact.assistant + fact.result
         mere = not (fact.user or fact.argument or fact.assistant)
         crowd = math.sqrt(CROWD / fact.crowd) if mere and fact.crowd > CROWD else 1.0
-        worth[name] = _KIND_FACTOR.get(kind_of(name) or "", 1.0) * crowd * (
-            0.4
-            + (2.0 + math.log1p(fact.argument) if fact.argument else 0.0)
-            + (1.5 if fact.user else 0.0)
-            + (0.8 if fact.assistant else 0.0)
-            + 0.5 * math.log1p(uses)
-            + 1.5 * (fact.last / span) ** 2
-            + SHAPE_WORTH * min(1.0, math.log1p(used_shapes[shape_of(name)]) / 2)
-            + LABEL_WORTH * min(1.0, math.log1p(used_labels[fact.label]) / 2)
-            + _KIND_WORTH.get(kind_of(name) or "", 0.0)
+        worth[name] = (
+            _KIND_FACTOR.get(kind_of(name) or "", 1.0)
+            * crowd
+            * (
+                0.4
+                + (2.0 + math.log1p(fact.argument) if fact.argument else 0.0)
+                + (1.5 if fact.user else 0.0)
+                + (0.8 if fact.assistant else 0.0)
+                + 0.5 * math.log1p(uses)
+                + 1.5 * (fact.last / span) ** 2
+                + SHAPE_WORTH * min(1.0, math.log1p(used_shapes[shape_of(name)]) / 2)
+                + LABEL_WORTH * min(1.0, math.log1p(used_labels[fact.label]) / 2)
+                + _KIND_WORTH.get(kind_of(name) or "", 0.0)
+            )
         )
     for names in request.previous.index.values():
         for place, name in enumerate(names):

@@ -11,7 +11,9 @@ MAX_CHARS = 160
 
 _TOKEN = re.compile(r"[a-z][a-z0-9+]*://[^\s\"'<>|\\^`{}]+|(?:--)?[A-Za-z0-9_~/$@.][A-Za-z0-9_./:@#$%+~\\-]*")
 _TRAILING = "./:,;#$%+~\\-@"
-_LINE_NUMBER = re.compile(r"^\d+[:-](?=[A-Za-z_./])|(?<=\.\w):\d+(?::\d+)?$|(?<=\.\w\w):\d+(?::\d+)?$|(?<=\.\w\w\w):\d+(?::\d+)?$")
+_LINE_NUMBER = re.compile(
+    r"^\d+[:-](?=[A-Za-z_./])|(?<=\.\w):\d+(?::\d+)?$|(?<=\.\w\w):\d+(?::\d+)?$|(?<=\.\w\w\w):\d+(?::\d+)?$"
+)
 """What search tools put before a line, and what names a line in a file: the name is the same without."""
 _ESCAPE = re.compile(r"\\[nrt\"'\\]")
 _DRIVE = re.compile(r"\b[A-Za-z]:\\")
@@ -85,13 +87,14 @@ def _names_in_piece(piece: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def names_in(text: str) -> set[str]:
-    """All names in a text. Each different word is looked at once, however often it stands there."""
-    found: set[str] = set()
-    for piece in set(text.split()):
+def names_in(text: str) -> dict[str, None]:
+    """All names in a text, in their order. Each different word is looked at once, however often it stands there."""
+    found: dict[str, None] = {}
+    for piece in dict.fromkeys(text.split()):
         if piece.isalpha() and piece.islower():
             continue
-        found.update(_names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece))
+        names = _names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece)
+        found.update(dict.fromkeys(names))
     return found
 
 

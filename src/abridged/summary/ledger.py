@@ -226,7 +226,7 @@ class _Reader:
             setattr(fact, who, getattr(fact, who) + 1)
             fact.last = index
 
-    def _crowds(self, names: set[str]) -> None:
+    def _crowds(self, names: Iterable[str]) -> None:
         shapes = Counter(map(shape_of, names))
         facts = self.ledger.facts
         for name in names:
@@ -238,7 +238,7 @@ class _Reader:
         labels: dict[str, str] = {}
         given = self._given(call)
         _leaves(given if given is not None else self.redactor(call.arguments_text), "", texts, labels)
-        names: set[str] = set()
+        names: dict[str, None] = {}
         for text in texts:
             names |= names_in(text)
         facts = self.ledger.facts

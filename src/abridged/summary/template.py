@@ -40,7 +40,10 @@ NOTE_PATTERN = re.compile(r"\n*\[Note: Some earlier conversation turns have been
 """The note in any wording that it ever had."""
 
 _OPENING = re.compile(r"\s*\[CONTEXT (?:COMPACTION|SUMMARY)\b[^\]]*\]:?[ \t]*")
-_MARKER = re.compile(r"\n*^-{2,} ?END OF CONTEXT SUMMARY\b.*?---[ \t]*$(?:\n[ \t]*--- ?not the summary above ?---[ \t]*$)?\n*", re.MULTILINE | re.DOTALL)
+_MARKER = re.compile(
+    r"\n*^-{2,} ?END OF CONTEXT SUMMARY\b.*?---[ \t]*$(?:\n[ \t]*--- ?not the summary above ?---[ \t]*$)?\n*",
+    re.MULTILINE | re.DOTALL,
+)
 _HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 
 

@@ -1,0 +1,162 @@
+"""One compression, from messages to messages: the five phases in reading order.
+
+Pairs are repaired on the way in as well, so that every phase sees whole tool groups. What comes out is smaller and valid,
+or it is what came in and the report says why.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from abridged.budget import Budget, Settings
+from abridged.conversation.measure import TokenLedger, message_tokens, text_chars, weight
+from abridged.conversation.text import Message
+from abridged.conversation.tokens import Counter
+from abridged.digests import DigestRegistry
+from abridged.phases.assemble import assemble
+from abridged.phases.boundaries import BoundarySettings, Plan, cut_result, plan_boundaries
+from abridged.phases.prune import PruneSettings, prune
+from abridged.phases.repair import Repair, repair
+from abridged.phases.summarize import SummaryInput, frame_tokens, summarize
+from abridged.report import Attempt, CompressionReport, SectionSize
+from abridged.summarizers import Ladder, SummaryRequest
+from abridged.summary.extract import Extract
+from abridged.summary.previous import Conversation, without_summaries
+from abridged.summary.redact import Redactor
+from abridged.summary.template import frame, static_marker
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """Everything that a compression needs and that outlives it."""
+
+    settings: Settings
+    budget: Budget
+    counter: Counter
+    redactor: Redactor
+    digests: DigestRegistry
+    ladder: Ladder
+
+    def run(self, messages: list[Message], report: CompressionReport) -> list[Message]:
+        """The new list; `messages` stays as it is. What was done is written into `report`."""
+        sound = repair(messages)
+        report.repaired = _repairs(sound)
+        report.tokens_before = TokenLedger(self.counter).total(sound.messages)
+        result = self._phases(sound, report)
+        report.compressed = result is not None
+        if result is None:
+            result, report.tokens_after = (sound.messages if sound.changed else messages), report.tokens_before
+        report.messages_after = len(result)
+        return list(result)
+
+    def _phases(self, sound: Repair, report: CompressionReport) -> list[Message] | None:
+        """The new list, or `None` where nothing was gained; the reason is in the report."""
+        conversation = without_summaries(sound.messages, sound.sources)
+        light = self._prune(conversation, report)  # phase 1
+        plan = self._plan(light, conversation, report)  # phase 2
+        kept = {place: light[place] for place in plan.kept}
+        kept |= {place: cut_result(light[place], self.settings.tail_result_chars) for place in plan.cut}
+        lightened = [place for place, message in kept.items() if message is not conversation.messages[place]]
+        if plan.head_end == len(light) or not (plan.middle or len(conversation.previous) > 1 or lightened):
+            report.reason = "nothing to compress: head and tail hold everything"
+            return None
+        if not plan.middle and not conversation.previous:
+            return self._smaller(list(kept.values()), sound.messages, report)
+        summary = self._summarize(
+            SummaryInput(
+                conversation.messages, conversation.sources, plan.middle, list(kept.values()), lightened,
+                conversation.previous, report.focus_topic,
+            ),
+            report,
+        )  # fmt: skip  # phase 3
+        head = [kept[place] for place in range(plan.head_end)]
+        tail = [kept[place] for place in plan.kept[plan.head_end :]]
+        result = repair(assemble(head, summary, tail)).messages  # phases 4 and 5
+        return self._smaller(result, sound.messages, report)
+
+    def _prune(self, conversation: Conversation, report: CompressionReport) -> list[Message]:
+        settings = self.settings
+        pruned = prune(
+            conversation.messages,
+            PruneSettings(
+                self.budget.tail_tokens, settings.protect_last_n, settings.protect_first_n,
+                settings.prune_min_chars, settings.prune_argument_chars,
+            ),
+            self.digests,
+        )  # fmt: skip
+        report.duplicates, report.digests = pruned.duplicates, pruned.digests
+        report.arguments, report.pictures = pruned.arguments, pruned.pictures
+        return pruned.messages
+
+    def _plan(self, light: list[Message], conversation: Conversation, report: CompressionReport) -> Plan:
+        settings, ceiling = self.settings, self.budget.tail_ceiling
+        plan = plan_boundaries(
+            light,
+            BoundarySettings(
+                settings.protect_first_n, settings.protect_last_n, ceiling, ceiling, settings.tail_result_chars,
+                conversation.settled,
+            ),
+            # The specification's weight, and never less than the tokens: characters / 4 is far too low for some scripts.
+            lambda message: max(weight(message), message_tokens(message, self.counter)),
+        )  # fmt: skip
+        report.head_messages, report.middle_messages = plan.head_end, len(plan.middle)
+        report.tail_messages = len(light) - plan.tail_start
+        report.anchored_user, report.cut_results = plan.anchor is not None, len(plan.cut)
+        return plan
+
+    def _summarize(self, given: SummaryInput, report: CompressionReport) -> str:
+        """The framed summary. By rule where no model writes; a bare marker where even that fails (spec: F1)."""
+        replaced = sum(message_tokens(given.conversation[place], self.counter) for place in given.middle)
+        # An earlier summary stands for what it replaced: its tokens count as the share that the budget gave it.
+        earlier = sum(map(self.counter, given.previous))
+        ratio = self.settings.summary_ratio
+        report.summary_budget = self.budget.summary_tokens(replaced + int(earlier / ratio), ratio)
+        room = max(40, report.summary_budget - frame_tokens(self.counter))
+        write = self._writer(room, replaced + earlier, report)
+        try:
+            extract, by_model = summarize(given, room, self.counter, self.redactor, self.settings, write)
+        except Exception as error:  # the last resort: a session must not die of a summary
+            logger.exception("the summary could not be written by rule")
+            report.attempts.append(Attempt("offline", "other", f"{type(error).__name__}: {error}"))
+            report.summary_writer = "marker"
+            return static_marker(len(given.middle))
+        report.summary_writer = "model" if by_model else "offline"
+        summary = frame(extract.document.render())
+        self._describe(extract, summary, report)
+        return summary
+
+    def _writer(self, room: int, source_tokens: int, report: CompressionReport) -> Callable[[str], str | None] | None:
+        if self.ladder.empty:
+            return None
+
+        def write(prompt: str) -> str | None:
+            request = SummaryRequest(prompt, room, source_tokens)
+            return self.ladder.write(request, report.attempts, force=report.forced)
+
+        return write
+
+    def _describe(self, extract: Extract, summary: str, report: CompressionReport) -> None:
+        report.summary_tokens = self.counter(summary)
+        report.facts_found, report.facts_kept = extract.facts_found, extract.facts_kept
+        report.lines_left_out = extract.lines_left_out
+        document = extract.document
+        report.sections = [
+            SectionSize(title, len(items), self.counter(document.section_text(title)))
+            for title, items in document.sections.items()
+        ]
+
+    def _smaller(self, result: list[Message], given: list[Message], report: CompressionReport) -> list[Message] | None:
+        """The result where it is smaller than what was given (spec: P3.10)."""
+        report.tokens_after = sum(message_tokens(message, self.counter) for message in result)
+        if report.tokens_after < report.tokens_before and text_chars(result) < text_chars(given):
+            return result
+        report.reason = f"not smaller: {report.tokens_before:,} -> {report.tokens_after:,} tokens"
+        report.summary_writer, report.sections, report.summary_tokens = "nobody", [], 0
+        return None
+
+
+def _repairs(fixed: Repair) -> dict[str, int]:
+    kinds = ("dropped", "stubbed", "moved", "relabelled", "discarded")
+    return {kind: count for kind in kinds if (count := getattr(fixed, kind))}
