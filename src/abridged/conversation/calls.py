@@ -65,10 +65,20 @@ def _call(position: int, entry: dict[str, Any]) -> ToolCall:
     body = cast("dict[str, Any]", function) if isinstance(function, dict) else entry
     name = body.get("name")
     raw_ids = _raw_ids(entry)
-    return ToolCall(position, variants(raw_ids), raw_ids, name if isinstance(name, str) else "", body.get("arguments"))
+    plain = len(raw_ids) == 1 and "|" not in raw_ids[0] and raw_ids[0] == raw_ids[0].strip()
+    return ToolCall(
+        position,
+        raw_ids if plain else variants(raw_ids),
+        raw_ids,
+        name if isinstance(name, str) else "",
+        body.get("arguments"),
+    )
 
 
 def _raw_ids(entry: dict[str, Any]) -> tuple[str, ...]:
+    first = entry.get("id")
+    if isinstance(first, str) and first.strip() and "call_id" not in entry and "tool_call_id" not in entry:
+        return (first,)
     found = (entry.get(field) for field in _ID_FIELDS)
     return tuple(dict.fromkeys(str(value) for value in found if value is not None and str(value).strip()))
 

@@ -1,6 +1,6 @@
 """What a message weighs: in tokens, and in the specification's own unit for boundaries.
 
-A count is made once per message and kept as long as the same object stands at the same place.
+A count is made once per message and kept.
 """
 
 from typing import cast
@@ -32,7 +32,7 @@ def replayed_text(message: Message) -> str:
 
 def text_chars(messages: list[Message]) -> int:
     """Characters of all replayed text: fewer messages alone are no saving."""
-    return sum(len(replayed_text(message)) for message in messages)
+    return sum(map(len, map(replayed_text, messages)))
 
 
 def message_tokens(message: Message, counter: Counter) -> int:
@@ -57,27 +57,29 @@ def weight(message: Message) -> int:
     return chars // 4 + WEIGHT_OVERHEAD + PICTURE_TOKENS * shown
 
 
-class TokenLedger:
-    """Token counts of a growing list, counted once per message: a turn costs what is new in it."""
+class TokenMemo:
+    """Token counts, made once per message and kept as long as its content and its calls are the same objects.
+
+    A turn costs what is new in it. Messages that left the conversation are forgotten.
+    """
 
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
-        self._seen: list[tuple[Message, object, object, int]] = []
+        self._known: dict[int, tuple[Message, object, object, int]] = {}
 
-    def counts(self, messages: list[Message]) -> list[int]:
-        """Tokens of each message. A message counts anew when it, its content or its calls are other objects."""
-        seen = self._seen
-        del seen[len(messages) :]
-        for index, message in enumerate(messages):
-            content, calls = message.get("content"), message.get("tool_calls")
-            if index < len(seen):
-                known = seen[index]
-                if known[0] is message and known[1] is content and known[2] is calls:
-                    continue
-                seen[index] = (message, content, calls, message_tokens(message, self.counter))
-            else:
-                seen.append((message, content, calls, message_tokens(message, self.counter)))
-        return [entry[3] for entry in seen]
+    def __call__(self, message: Message) -> int:
+        """Tokens of one message."""
+        content, calls = message.get("content"), message.get("tool_calls")
+        known = self._known.get(id(message))
+        if known and known[0] is message and known[1] is content and known[2] is calls:
+            return known[3]
+        tokens = message_tokens(message, self.counter)
+        self._known[id(message)] = (message, content, calls, tokens)
+        return tokens
 
     def total(self, messages: list[Message]) -> int:
-        return sum(self.counts(messages))
+        """Tokens of a conversation."""
+        tokens = sum(map(self, messages))
+        if len(self._known) > 2 * len(messages) + 64:
+            self._known = {id(message): self._known[id(message)] for message in messages}
+        return tokens

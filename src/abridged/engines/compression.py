@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from abridged.budget import Budget, Settings
-from abridged.conversation.measure import TokenLedger, message_tokens, text_chars, weight
+from abridged.conversation.measure import TokenMemo, text_chars, weight
 from abridged.conversation.text import Message
-from abridged.conversation.tokens import Counter
 from abridged.digests import DigestRegistry
 from abridged.phases.assemble import assemble
 from abridged.phases.boundaries import BoundarySettings, Plan, cut_result, plan_boundaries
@@ -34,7 +33,7 @@ class Compression:
 
     settings: Settings
     budget: Budget
-    counter: Counter
+    tokens: TokenMemo
     redactor: Redactor
     digests: DigestRegistry
     ladder: Ladder
@@ -43,7 +42,7 @@ class Compression:
         """The new list; `messages` stays as it is. What was done is written into `report`."""
         sound = repair(messages)
         report.repaired = _repairs(sound)
-        report.tokens_before = TokenLedger(self.counter).total(sound.messages)
+        report.tokens_before = self.tokens.total(sound.messages)
         result = self._phases(sound, report)
         report.compressed = result is not None
         if result is None:
@@ -99,7 +98,7 @@ class Compression:
                 conversation.settled,
             ),
             # The specification's weight, and never less than the tokens: characters / 4 is far too low for some scripts.
-            lambda message: max(weight(message), message_tokens(message, self.counter)),
+            lambda message: max(weight(message), self.tokens(message)),
         )  # fmt: skip
         report.head_messages, report.middle_messages = plan.head_end, len(plan.middle)
         report.tail_messages = len(light) - plan.tail_start
@@ -108,15 +107,15 @@ class Compression:
 
     def _summarize(self, given: SummaryInput, report: CompressionReport) -> str:
         """The framed summary. By rule where no model writes; a bare marker where even that fails (spec: F1)."""
-        replaced = sum(message_tokens(given.conversation[place], self.counter) for place in given.middle)
+        replaced = sum(self.tokens(given.conversation[place]) for place in given.middle)
         # An earlier summary stands for what it replaced: its tokens count as the share that the budget gave it.
-        earlier = sum(map(self.counter, given.previous))
+        earlier = sum(map(self.tokens.counter, given.previous))
         ratio = self.settings.summary_ratio
         report.summary_budget = self.budget.summary_tokens(replaced + int(earlier / ratio), ratio)
-        room = max(40, report.summary_budget - frame_tokens(self.counter))
+        room = max(40, report.summary_budget - frame_tokens(self.tokens.counter))
         write = self._writer(room, replaced + earlier, report)
         try:
-            extract, by_model = summarize(given, room, self.counter, self.redactor, self.settings, write)
+            extract, by_model = summarize(given, room, self.tokens.counter, self.redactor, self.settings, write)
         except Exception as error:  # the last resort: a session must not die of a summary
             logger.exception("the summary could not be written by rule")
             report.attempts.append(Attempt("offline", "other", f"{type(error).__name__}: {error}"))
@@ -138,19 +137,20 @@ class Compression:
         return write
 
     def _describe(self, extract: Extract, summary: str, report: CompressionReport) -> None:
-        report.summary_tokens = self.counter(summary)
+        report.summary_tokens = self.tokens.counter(summary)
         report.facts_found, report.facts_kept = extract.facts_found, extract.facts_kept
         report.lines_left_out = extract.lines_left_out
         document = extract.document
         report.sections = [
-            SectionSize(title, len(items), self.counter(document.section_text(title)))
+            SectionSize(title, len(items), self.tokens.counter(document.section_text(title)))
             for title, items in document.sections.items()
         ]
 
     def _smaller(self, result: list[Message], given: list[Message], report: CompressionReport) -> list[Message] | None:
         """The result where it is smaller than what was given (spec: P3.10)."""
-        report.tokens_after = sum(message_tokens(message, self.counter) for message in result)
-        if report.tokens_after < report.tokens_before and text_chars(result) < text_chars(given):
+        report.tokens_after = sum(map(self.tokens, result))
+        saved = report.tokens_before - report.tokens_after
+        if saved > report.tokens_before // 10 or (saved > 0 and text_chars(result) < text_chars(given)):
             return result
         report.reason = f"not smaller: {report.tokens_before:,} -> {report.tokens_after:,} tokens"
         report.summary_writer, report.sections, report.summary_tokens = "nobody", [], 0

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Unpack, cast
 
 from abridged.budget import Budget, Settings, SettingsArguments
-from abridged.conversation.measure import TokenLedger
+from abridged.conversation.measure import TokenMemo
 from abridged.conversation.text import Message
 from abridged.conversation.tokens import Counter, default_counter
 from abridged.digests import DIGESTS, DigestRegistry
@@ -88,7 +88,7 @@ class ContextCompressor(ContextEngine):
         self._guard.reset()
         self._ladder.reset()
         self._meter = Meter()
-        self._tokens = TokenLedger(self._counter)
+        self._tokens = TokenMemo(self._counter)
         self._prompt_before = 0
 
     # -- when --------------------------------------------------------------------------------------
@@ -139,9 +139,7 @@ class ContextCompressor(ContextEngine):
         started = time.perf_counter()
         _messages(messages)
         report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(messages))
-        compression = Compression(
-            self.settings, self.budget, self._counter, self._redactor, self._digests, self._ladder
-        )
+        compression = Compression(self.settings, self.budget, self._tokens, self._redactor, self._digests, self._ladder)
         result = compression.run(messages, report)
         self._account(report, current_tokens)
         report.seconds = time.perf_counter() - started

@@ -93,8 +93,8 @@ def names_in(text: str) -> dict[str, None]:
     for piece in dict.fromkeys(text.split()):
         if piece.isalpha() and piece.islower():
             continue
-        names = _names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece)
-        found.update(dict.fromkeys(names))
+        for name in _names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece):
+            found[name] = None
     return found
 
 

@@ -4,51 +4,72 @@ A sentence is kept as it stands; nothing here rewrites.
 """
 
 import re
+from dataclasses import dataclass
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])|\n+")
 _BULLET = re.compile(r"^(?:[-*•]\s+|\d{1,2}[.)]\s+)+")
 _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 
-_STRONG = re.compile(
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """Words that tell what a sentence is. English ones are looked for in lower case, Chinese ones only where some are."""
+
+    english: re.Pattern[str]
+    chinese: re.Pattern[str]
+
+    @classmethod
+    def of(cls, english: str, chinese: str) -> "Cues":
+        return cls(re.compile(english), re.compile(chinese))
+
+    def found_in(self, sentence: str) -> bool:
+        low = sentence.lower()
+        return bool(self.english.search(low)) or (not low.isascii() and bool(self.chinese.search(low)))
+
+
+_STRONG = Cues.of(
     # orders: what must not be done, what must be, for how long
-    r"\b(?:do not|don[’']?t|never|must(?: not|n[’']t)?|should(?: not|n[’']t)|shall not|can(?:not|[’']t) (?:use|touch|change|add)|"
-    r"always|use only|only (?:use|in|with|if|when|after|the|ever|edit|change|write|answer|reply|touch)|nothing (?:but|except)|"
+    r"\b(?:do not|don[’']?t|never|must(?: not|n[’']t)?|should(?: not|n[’']t)|shall not|"
+    r"can(?:not|[’']t) (?:use|touch|change|add)|always|use only|"
+    r"only (?:use|in|with|if|when|after|the|ever|edit|change|write|answer|reply|touch)|nothing (?:but|except)|"
     r"from now on|from here on|from this point|going forward|henceforth|in future|for the rest of|until i (?:say|tell)|"
-    r"under no circumstances|no matter what|not allowed|not permitted|forbidden|prohibited|banned|off[- ]limits|hands off|refrain|"
-    r"avoid|without (?:using|touching|changing|adding|breaking|asking)|make sure|ensure|be sure|see to it|at (?:most|least)|"
-    r"no more than|no longer than|stick (?:to|with)|stop (?:using|doing|adding)|insist|mandatory|strictly|"
-    r"(?:leave|keep) .{1,60}\b(?:alone|untouched|unchanged|intact|as (?:it|they) (?:is|are)|as is|below|under|stable|frozen)|"
-    r"(?:answers?|respon(?:d|ses?)|repl(?:y|ies)|write|speak|talk|comments?|explain|messages?)(?: \w+){0,4} in (?-i:[A-Z])\w+|"
-    r"no (?:new|third[- ]party|external|extra|additional|more|other) \w+)\b"
-    r"|不要|不得|不能|不可|不许|不准|不应|不用|别再|别(?=[用动改碰删加写做去把])|禁止|严禁|切勿|请勿|勿|必须|务必|一定要|一定不|只能|只用|只许|只准|"
-    r"仅(?:用|限|能|使用)|总是|始终|永远|从现在(?:起|开始)|从今以后|今后|以后(?:都|请|一律|所有|只)|接下来都|一律|避免|除非|至少|最多|不超过|"
-    r"用.{1,6}(?:回答|回复|写|交流)|保持.{1,20}(?:不变|不动)",
-    re.IGNORECASE,
+    r"under no circumstances|no matter what|not allowed|not permitted|forbidden|prohibited|banned|off[- ]limits|"
+    r"hands off|refrain|avoid|without (?:using|touching|changing|adding|breaking|asking)|make sure|ensure|be sure|"
+    r"see to it|at (?:most|least)|no more than|no longer than|stick (?:to|with)|stop (?:using|doing|adding)|insist|"
+    r"mandatory|strictly|no (?:new|third[- ]party|external|extra|additional|more|other) \w+|"
+    r"(?:leave|keep) .{1,60}\b(?:alone|untouched|unchanged|intact|as (?:it|they) (?:is|are)|as is|below|under|stable|"
+    r"frozen)|(?:answers?|respon(?:d|ses?)|repl(?:y|ies)|write|speak|talk|comments?|explain|messages?)(?: \w+){0,4} in "
+    r"(?:[a-z]+(?:ese|ish|ian|ch|an|ic|ew|ai|di))\b)\b",
+    r"不要|不得|不能|不可|不许|不准|不应|不用|别再|别(?=[用动改碰删加写做去把])|禁止|严禁|切勿|请勿|勿|必须|务必|一定要|一定不|"
+    r"只能|只用|只许|只准|仅(?:用|限|能|使用)|总是|始终|永远|从现在(?:起|开始)|从今以后|今后|以后(?:都|请|一律|所有|只)|接下来都|"
+    r"一律|避免|除非|至少|最多|不超过|用.{1,6}(?:回答|回复|写|交流)|保持.{1,20}(?:不变|不动)",
 )
-_PREFERENCE = re.compile(
-    r"\b(?:prefer(?:ably|ences?|red)?|i[’']d rather|i hate|please use|let[’']?s (?:use|not)|as \w+ as possible|if possible)\b|^(?:please )?(?:use|keep)\b|"
+_PREFERENCE = Cues.of(
+    r"\b(?:prefer(?:ably|ences?|red)?|i[’']d rather|i hate|please use|let[’']?s (?:use|not)|as \w+ as possible|"
+    r"if possible)\b|^(?:please )?(?:use|keep)\b",
     r"优先|尽量|尽可能|请用|改用|统一|最好",
-    re.IGNORECASE,
 )
-_WEAK = re.compile(
-    r"\b(?:rather than|instead of|keep|remember|has to|have to|need(?:s)? to be|"
-    r"required?|unless|except|convention|style|format|by default|whenever|every time|"
-    r"only|limit|restrict)\b|保持|使用|记住|注意|希望|需要|按照",
-    re.IGNORECASE,
+_WEAK = Cues.of(
+    r"\b(?:rather than|instead of|keep|remember|has to|have to|need(?:s)? to be|required?|unless|except|convention|style|"
+    r"format|by default|whenever|every time|only|limit|restrict)\b",
+    r"保持|使用|记住|注意|希望|需要|按照",
+)
+_DECISION = Cues.of(
+    r"\b(?:decided|decision|we(?:[’']ll| will| should)? (?:use|go with|choose|chose|keep|switch)|"
+    r"i(?:[’']ll| will)? (?:use|go with|choose|chose)|chose|opted|settled on|agreed|instead of|rather than|because|"
+    r"the (?:root )?cause|the reason|turns out|trade-?off)\b",
+    r"决定|选择|改用|采用|因为|原因是|而不是|根本原因",
 )
 # What somebody says about himself orders nothing: "I don't have the number", "I can't find it", "I always fly economy".
 _ABOUT_ME = re.compile(
-    r"\b(?:i|we|it|that|this|he|she|they|there|which)(?:[’']m| am| are| was| were|[’']ve)?\s+(?:really |also |just |currently |still |actually )?"
+    r"\b(?:i|we|it|that|this|he|she|they|there|which)(?:[’']m| am| are| was| were|[’']ve)?\s+"
+    r"(?:really |also |just |currently |still |actually )?"
     r"(?:do(?:es)?(?: not|n[’']?t)|did(?: not|n[’']?t)|can(?:not|[’']t)|couldn[’']t|never|always)\s+(?:\w+ly )?"
-    r"(?:have|know|remember|think|see|understand|believe|recall|mind|care|need|find|seem|get|work|exist|got|had|heard|sure|even|really)\b|"
-    r"\bi (?:\w+ ){0,2}(?:want|wanted|need|like|love|trying) (?:\w+ )?to (?:make sure|ensure|be sure)\b|\bmust have (?:\w+ed|left|been|lost)\b|"
-    r"\b(?:the|my|an?|one) only\b|\bdon[’']?t (?:worry|know|think)\b|\b(?:thank|sorry)\b",
-    re.IGNORECASE,
-)
-_DECISION = re.compile(
-    r"\b(?:decided|decision|we(?:[’']ll| will| should)? (?:use|go with|choose|chose|keep|switch)|i(?:[’']ll| will)? (?:use|go with|choose|chose)|chose|"
-    r"opted|settled on|agreed|instead of|rather than|because|the (?:root )?cause|the reason|turns out|trade-?off)\b"
-    r"|决定|选择|改用|采用|因为|原因是|而不是|根本原因",
+    r"(?:have|know|remember|think|see|understand|believe|recall|mind|care|need|find|seem|get|work|exist|got|had|heard|"
+    r"sure|even|really)\b|"
+    r"\bi (?:\w+ ){0,2}(?:want|wanted|need|like|love|trying) (?:\w+ )?to (?:make sure|ensure|be sure)\b|"
+    r"\bmust have (?:\w+ed|left|been|lost)\b|\b(?:the|my|an?|one) only\b|\bdon[’']?t (?:worry|know|think)\b|"
+    r"\b(?:thank|sorry)\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(
@@ -70,15 +91,10 @@ def clauses(sentence: str) -> list[str]:
 
 def constraint_strength(sentence: str) -> float:
     """How strongly a user's sentence binds what comes later: 0 = not at all, 1 = clearly."""
-    if _ABOUT_ME.search(sentence):
-        sentence = _ABOUT_ME.sub(" ", sentence)
-    if _STRONG.search(sentence):
-        strength = 1.0
-    elif _PREFERENCE.search(sentence):
-        strength = 0.7
-    elif _WEAK.search(sentence):
-        strength = 0.4
-    else:
+    strength = _strength(sentence)
+    if strength and _ABOUT_ME.search(sentence):
+        strength = _strength(_ABOUT_ME.sub(" ", sentence))
+    if not strength:
         return 0.0
     if _CODE.search(sentence):
         strength *= 0.15
@@ -87,9 +103,17 @@ def constraint_strength(sentence: str) -> float:
     return strength if len(sentence) <= 300 else strength * 0.4
 
 
+def _strength(sentence: str) -> float:
+    if _STRONG.found_in(sentence):
+        return 1.0
+    if _PREFERENCE.found_in(sentence):
+        return 0.7
+    return 0.4 if _WEAK.found_in(sentence) else 0.0
+
+
 def is_decision(sentence: str) -> bool:
     """Whether an assistant's sentence says what was decided, or why."""
-    return bool(_DECISION.search(sentence)) and not _CODE.search(sentence)
+    return _DECISION.found_in(sentence) and not _CODE.search(sentence)
 
 
 def is_question(sentence: str) -> bool:
