@@ -8,7 +8,7 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from abridged.conversation.tokens import Counter as TokenCounter
@@ -171,36 +171,47 @@ class _Selection:
         return rest + [line for line in lines if not _touches(line.text, topic)]
 
     def _greedy(self, lines: list[Line], room: int) -> list[Line]:
-        names = [tuple(name for name in names_in(line.text) if name in self.worth) for line in lines]
-        costs = [self._cost(line.text) for line in lines]
-        heap = [(-self._gain(line, names[i]) / costs[i], i) for i, line in enumerate(lines)]
+        """Take lines by worth per token; a line's worth falls as others name what it names. Returns the rest.
+
+        A line's length stands for its cost until it is taken: most never are.
+        """
+        heap = [(-self._gain(line) / (len(line.text) + 8), place) for place, line in enumerate(lines)]
         heapq.heapify(heap)
         rest: list[int] = []
         while heap and room > 8:
-            stale, i = heapq.heappop(heap)
-            if costs[i] > room:
-                rest.append(i)
-                continue
-            fresh = -self._gain(lines[i], names[i]) / costs[i]
+            stale, place = heapq.heappop(heap)
+            line = lines[place]
+            fresh = -self._gain(line) / (len(line.text) + 8)
             if fresh > stale + 1e-9 and heap and fresh > heap[0][0]:
-                heapq.heappush(heap, (fresh, i))
+                heapq.heappush(heap, (fresh, place))
                 continue
-            room -= costs[i]
-            self.left -= costs[i]
-            self._take(lines[i])
-        rest += [i for _, i in heap]
-        return [lines[i] for i in sorted(rest)]
+            cost = self._cost(line.text)
+            if cost > room:
+                rest.append(place)
+                continue
+            room -= cost
+            self.left -= cost
+            self._take(line)
+        rest += [place for _, place in heap]
+        return [lines[place] for place in sorted(rest)]
 
     def _cost(self, text: str) -> int:
         """Tokens of a line as it is written, its mark and line break counted."""
         return self.count(item_text(text)) + 2
 
-    def _gain(self, line: Line, names: Iterable[str]) -> float:
-        return line.rank + sum(self.worth[name] for name in names if name not in self.covered)
+    def _gain(self, line: Line) -> float:
+        if line.names is None:
+            line.names = tuple(names_in(line.text))
+        worth, covered = self.worth, self.covered
+        gain = line.rank
+        for name in line.names:
+            if name not in covered:
+                gain += worth.get(name, 0.0)
+        return gain
 
     def _take(self, line: Line) -> None:
         self.taken.append(line)
-        self.covered.update(names_in(line.text))
+        self.covered.update(names_in(line.text) if line.names is None else line.names)
 
     def _choose_names(self) -> None:
         """The names that no line has, by worth per token, under the labels that share their cost (the typed index)."""

@@ -46,6 +46,8 @@ class Line:
     """Of two lines of one section and key the later one stands."""
     order: int = 0
     """Its place among the candidates, in the order of events."""
+    names: tuple[str, ...] | None = None
+    """The names in it, once somebody asked."""
 
 
 @dataclass(slots=True)
