@@ -108,8 +108,10 @@ class Settings:
         for entry in fields(self):
             name, value = entry.name, getattr(self, entry.name)
             low, high = _RANGES.get(name, (0, None))
-            if value is None and name == "threshold_ceiling":
-                continue
+            if value is None:
+                if name == "threshold_ceiling":
+                    continue
+                raise ConfigError(name, value, "a number")
             whole = entry.type in (int, "int", int | None, "int | None")
             fits = isinstance(value, int) if whole else isinstance(value, int | float) and math.isfinite(value)
             if not fits or isinstance(value, bool) or value < low or (high is not None and value > high):

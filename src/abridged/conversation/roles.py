@@ -31,7 +31,7 @@ def is_real_user(message: Message) -> bool:
     content = message.get("content")
     text = content_text(content)
     if not text.strip():
-        return isinstance(content, list) and bool(content)  # pictures alone are a request too
+        return isinstance(content, list) and content != []  # pictures alone are a request too
     return not _SYNTHETIC.match(text)
 
 

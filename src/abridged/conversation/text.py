@@ -22,10 +22,10 @@ def content_text(content: object) -> str:
 
 
 def _nested_text(content: object, depth: int) -> str:
-    if isinstance(content, list):
-        parts = (_part_text(part, depth) for part in cast("list[object]", content))
-        return "\n".join(filter(None, parts))
-    return _part_text(content, depth)
+    parts = as_list(content)
+    if parts is None:
+        return _part_text(content, depth)
+    return "\n".join(filter(None, (_part_text(part, depth) for part in parts)))
 
 
 def _part_text(part: object, depth: int) -> str:
@@ -33,8 +33,8 @@ def _part_text(part: object, depth: int) -> str:
         return part
     if part is None or not depth or is_picture(part):
         return ""
-    if isinstance(part, dict):
-        fields = cast("dict[str, object]", part)
+    fields = as_fields(part)
+    if fields is not None:
         for key in ("text", "content", "output"):
             value = fields.get(key)
             if isinstance(value, str | list):
@@ -48,15 +48,27 @@ def as_json(value: object) -> str:
     """`value` as one line of JSON, or its `str` where JSON cannot hold it."""
     try:
         return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
+    except RecursionError:
+        return ""
+    except (TypeError, ValueError):
         return str(value)
+
+
+def as_fields(value: object) -> dict[str, object] | None:
+    """A value that is a JSON object, as one; else `None`."""
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
+
+
+def as_list(value: object) -> list[object] | None:
+    """A value that is a list, as one; else `None`."""
+    return cast("list[object]", value) if isinstance(value, list) else None
 
 
 def is_picture(part: object) -> bool:
     """Whether a content part is a picture (or sound, or film), in any provider's shape."""
-    if not isinstance(part, dict):
+    fields = as_fields(part)
+    if fields is None:
         return False
-    fields = cast("dict[str, object]", part)
     kind = fields.get("type")
     if isinstance(kind, str) and kind in _PICTURE_TYPES:
         return True
@@ -65,15 +77,12 @@ def is_picture(part: object) -> bool:
 
 def pictures(content: object, depth: int = MAX_DEPTH) -> Iterator[object]:
     """The picture parts of `content`, nested ones (inside tool results) included."""
-    if isinstance(content, dict):
-        content = [content]
-    if not isinstance(content, list) or not depth:
-        return
-    for part in cast("list[object]", content):
+    parts = as_list(content) or ([content] if isinstance(content, dict) else [])
+    for part in parts if depth else ():
         if is_picture(part):
             yield part
-        elif isinstance(part, dict) and isinstance(part.get("content"), list):  # pyright: ignore[reportUnknownMemberType]
-            yield from pictures(cast("dict[str, object]", part)["content"], depth - 1)
+        elif fields := as_fields(part):
+            yield from pictures(as_list(fields.get("content")), depth - 1)
 
 
 def one_line(text: str, limit: int) -> str:

@@ -5,7 +5,7 @@ would stand beside its like it is merged into the message that follows, before t
 """
 
 from abridged.conversation.roles import is_system
-from abridged.conversation.text import Message, content_text
+from abridged.conversation.text import Message, as_list, content_text
 from abridged.summary.template import NOTE_PATTERN, SYSTEM_NOTE, merge_before
 
 
@@ -38,8 +38,9 @@ def with_note(message: Message) -> Message:
     if not is_system(message):
         return message
     content = message.get("content")
-    if isinstance(content, list):
-        parts: list[object] = [part for part in content if not NOTE_PATTERN.fullmatch(content_text([part]))]  # pyright: ignore[reportUnknownVariableType]
+    given = as_list(content)
+    if given is not None:
+        parts = [part for part in given if not NOTE_PATTERN.fullmatch(content_text([part]))]
         return {**message, "content": [*parts, {"type": "text", "text": SYSTEM_NOTE}]}
     text = content_text(content)
     noted = NOTE_PATTERN.sub("", text) + "\n\n" + SYSTEM_NOTE

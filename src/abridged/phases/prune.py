@@ -8,13 +8,13 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from abridged.conversation.calls import ToolCall, tool_calls
 from abridged.conversation.measure import weight
 from abridged.conversation.pairing import live_group, pair
 from abridged.conversation.roles import is_tool_result
-from abridged.conversation.text import MAX_DEPTH, Message, content_text, is_picture
+from abridged.conversation.text import MAX_DEPTH, Message, as_fields, as_list, content_text, is_picture
 from abridged.digests import DIGESTS, DigestRegistry
 from abridged.digests.wording import LINE_CHARS
 
@@ -124,7 +124,7 @@ def _digest_result(
 def _shorten_arguments(pruned: Pruned, index: int, settings: PruneSettings) -> None:
     """Long strings in the arguments, at any depth; what is not JSON stays as it is (spec: P1.4)."""
     message = pruned.messages[index]
-    entries = cast("list[Any]", list(message["tool_calls"]))
+    entries = list(message["tool_calls"])
     shortened = False
     for call in tool_calls(message):
         if len(call.arguments_text) <= settings.argument_chars:
@@ -196,15 +196,17 @@ def _drop_pictures(pruned: Pruned, index: int) -> None:
 
 def without_pictures(content: object, depth: int = MAX_DEPTH) -> tuple[object, int]:
     """The content with a text part in place of each picture, and how many there were."""
-    if not isinstance(content, list) or not depth:
+    given = as_list(content)
+    if given is None or not depth:
         return content, 0
-    parts, count = [], 0
-    for part in cast("list[object]", content):
+    parts: list[object] = []
+    count = 0
+    for part in given:
+        fields = as_fields(part)
         if is_picture(part):
             parts.append({"type": "text", "text": PICTURE})
             count += 1
-        elif isinstance(part, dict) and isinstance(part.get("content"), list):  # pyright: ignore[reportUnknownMemberType]
-            fields = cast("dict[str, object]", part)
+        elif fields and isinstance(fields.get("content"), list):
             inner, inside = without_pictures(fields["content"], depth - 1)
             parts.append({**fields, "content": inner} if inside else part)
             count += inside
