@@ -1,9 +1,9 @@
-"""Five compressions in a row, new turns between: one summary, inside its budget, and what the first pass kept is still there.
+"""Five compressions in a row, new turns between: one summary in its budget, and what pass 1 kept is still there.
 
     python -m bench.passes [--window 32000]
 
-Of each real session over 20,000 tokens half is compressed, then the rest comes in four parts. `refs` are the identifiers
-of the first half that the agent used later and that the first pass kept.
+Of each real session over 20,000 tokens half is compressed, then the rest comes in four parts. `refs` are the
+identifiers of the first half that the agent used later and that the first pass kept.
 """
 
 import argparse

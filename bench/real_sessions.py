@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,4 +49,4 @@ def parts(messages: Messages, shares: list[float]) -> list[Messages]:
             cut += 1
         cuts.append(cut)
     edges = [0, *cuts, len(messages)]
-    return [messages[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [messages[a:b] for a, b in pairwise(edges)]

@@ -1,7 +1,8 @@
 """The contract between a host and whatever keeps its conversation small (spec: E1-E4).
 
 The lifecycle, in this order: made and registered -> `on_session_start` -> `update_from_response` after every response
--> `should_compress` after every iteration -> `compress` when it says so -> `on_session_end` when the session truly ends.
+-> `should_compress` after every iteration -> `compress` when it says so -> `on_session_end` when the session truly
+ends.
 """
 
 import json
@@ -54,10 +55,10 @@ class ContextEngine(ABC):
         """A cheap check before a request is sent (spec: T5). Never, unless an engine knows better."""
         return False
 
-    def on_session_start(self, session_id: str, **kwargs: Any) -> None:
+    def on_session_start(self, session_id: str, **kwargs: Any) -> None:  # noqa: B027
         """A conversation begins, or is resumed."""
 
-    def on_session_end(self, session_id: str, messages: list[Message]) -> None:
+    def on_session_end(self, session_id: str, messages: list[Message]) -> None:  # noqa: B027
         """A conversation truly ended: exit, reset, time-out. Never called per turn."""
 
     def on_session_reset(self) -> None:

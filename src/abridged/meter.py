@@ -1,7 +1,7 @@
 """How full the window is. What the provider reported and what is estimated are two numbers, never mixed (spec: T5b).
 
-A report belongs to one request. Where the estimate of that request is known, the pair corrects later estimates, and what
-came after the request is the growth of the estimate. Where it is not known, the larger of the two numbers stands.
+A report belongs to one request. Where the estimate of that request is known, the pair corrects later estimates, and
+what came after the request is the growth of the estimate. Where it is not known, the larger of the two numbers stands.
 """
 
 from abridged.conversation.tokens import Calibration

@@ -12,7 +12,7 @@ Message = dict[str, Any]
 class ScriptedSummarizer:
     """Answers with the given replies in turn, the last one for ever. An exception among them is raised."""
 
-    def __init__(self, replies: Sequence[str | None | SummaryResult | Exception], name: str = "scripted") -> None:
+    def __init__(self, replies: Sequence[str | SummaryResult | Exception | None], name: str = "scripted") -> None:
         self.name = name
         self.requests: list[SummaryRequest] = []
         self._replies = list(replies)

@@ -1,7 +1,7 @@
 """One compression, from messages to messages: the five phases in reading order.
 
-Pairs are repaired on the way in as well, so that every phase sees whole tool groups. What comes out is smaller and valid,
-or it is what came in and the report says why.
+Pairs are repaired on the way in as well, so that every phase sees whole tool groups. What comes out is smaller and
+valid, or it is what came in and the report says why.
 """
 
 import logging
@@ -97,7 +97,7 @@ class Compression:
                 settings.protect_first_n, settings.protect_last_n, ceiling, ceiling, settings.tail_result_chars,
                 conversation.settled,
             ),
-            # The specification's weight, and never less than the tokens: characters / 4 is far too low for some scripts.
+            # The specification's weight, and never less than the tokens: characters / 4 is far too low for some.
             lambda message: max(weight(message), self.tokens(message)),
         )  # fmt: skip
         report.head_messages, report.middle_messages = plan.head_end, len(plan.middle)

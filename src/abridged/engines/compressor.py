@@ -26,7 +26,7 @@ class ContextCompressor(ContextEngine):
     """Keeps head and tail, prunes old tool results, and replaces the middle by a structured summary.
 
     `context_length`: the model's window in tokens. `max_output_tokens`: what of it is reserved for the answer.
-    `summarizer`: who writes summaries, `None` = by rule, offline; `fallback_summarizer`: who is asked when that one cannot.
+    `summarizer`: who writes summaries, `None` = by rule, offline; `fallback_summarizer`: who is asked when it cannot.
     `counter`: text -> tokens. `clock`: seconds of wall clock. `redactor`: text -> text without secrets. `digests`: one
     line per tool result. Every number of `Settings` is a keyword argument. Raises `ConfigError`.
     """

@@ -1,7 +1,8 @@
 """Phase 4: head, summary, tail. Kept messages are passed on as they are; one summary stands in the list.
 
 The summary is a user's message or, where a user's stands before it, an assistant's; never the system's. Where either
-would stand beside its like it is merged into the message that follows, before that message's own text (spec: P4.3, P4.4).
+would stand beside its like it is merged into the message that follows, before that message's own text.
+(spec: P4.3, P4.4)
 """
 
 from abridged.conversation.roles import is_system

@@ -90,7 +90,7 @@ def _head_end(messages: list[Message], settings: BoundarySettings, weigh: Weigh)
 def _tail(
     messages: list[Message], head_end: int, settings: BoundarySettings, weigh: Weigh
 ) -> tuple[int, frozenset[int]]:
-    """Walk back group by group up to the ceiling (spec: P2.2). The newest group is always kept, a running one untouched.
+    """Walk back group by group up to the ceiling (spec: P2.2). The newest group is kept, a running one untouched.
 
     Inside the last `protect_last_n` messages a group that does not fit is taken with its results cut, if that fits.
     """

@@ -74,7 +74,8 @@ def _emit_group(
     message, ids = _with_ids(fixed, messages[index], index, calls)
     fixed.messages.append(message)
     fixed.sources.append(origin[index])
-    answered = sorted((pairing.result_of[index, call.position], call) for call in calls if (index, call.position) in pairing.result_of)  # fmt: skip
+    results = ((pairing.result_of.get((index, call.position)), call) for call in calls)
+    answered = sorted(((result, call) for result, call in results if result is not None), key=lambda pair: pair[0])
     for place, (result, call) in enumerate(answered, start=index + 1):
         fixed.moved += result != place
         fixed.messages.append(_labelled(fixed, messages[result], call, ids))

@@ -1,6 +1,7 @@
 """Summary model, then main model, then nobody. What each rung said is kept; a failure is never an exception.
 
-`None` means that nobody wrote: the caller writes by rule. A summary model that is not found is left for good (spec: P3.7).
+`None` means that nobody wrote: the caller writes by rule. A summary model that is not found is left for good.
+(spec: P3.7)
 """
 
 from collections.abc import Callable
@@ -14,7 +15,9 @@ Check = Callable[[SummaryResult, SummaryRequest], str]
 """The usable text of an answer; raises `SummarizerError` where there is none."""
 
 _LONG_COOLDOWN: frozenset[FailureKind] = frozenset({"no_provider", "auth"})
-_BY_STATUS: dict[int, FailureKind] = {401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 413: "overflow", 429: "rate_limit", 503: "not_found"}  # fmt: skip
+_BY_STATUS: dict[int, FailureKind] = {
+    401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 413: "overflow", 429: "rate_limit", 503: "not_found",
+}  # fmt: skip
 
 
 class Ladder:

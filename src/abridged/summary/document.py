@@ -1,8 +1,8 @@
 """The summary as a document: 13 sections of short items, and a typed index of names.
 
-Writing is exact, reading is forgiving: heading levels, bold, numbering, case, other languages' headings. What was written
-is read back as it was (`parse(render(d))` holds the same items), so that a summary found in a conversation is as good as
-one in memory.
+Writing is exact, reading is forgiving: heading levels, bold, numbering, case, other languages' headings. What was
+written is read back as it was (`parse(render(d))` holds the same items), so that a summary found in a conversation is
+as good as one in memory.
 """
 
 import re
@@ -27,7 +27,8 @@ _EMPTY_ITEM = re.compile(r"(?:\(?none\.?\)?|n/?a\.?|无。?|（无）|没有。?
 _ALIASES = {
     "当前任务": 0, "活动任务": 0, "进行中的任务": 0, "current task": 0, "historical task snapshot": 0,
     "目标": 1, "总体目标": 1, "goals": 1,
-    "约束与偏好": 2, "约束和偏好": 2, "约束": 2, "偏好": 2, "constraints": 2, "preferences": 2, "constraints and preferences": 2,
+    "约束与偏好": 2, "约束和偏好": 2, "约束": 2, "偏好": 2, "constraints": 2, "preferences": 2,
+    "constraints and preferences": 2,
     "已完成的操作": 3, "已完成操作": 3, "已完成的工作": 3, "已完成": 3, "completed": 3, "completed work": 3,
     "当前状态": 4, "活动状态": 4, "current state": 4,
     "进行中": 5, "正在进行": 5, "historical in-progress state": 5,
@@ -83,7 +84,7 @@ def _item_lines(title: str, items: list[Item]) -> Iterable[str]:
 
 
 def item_text(text: str) -> str:
-    """An item as it is written, without its mark: more than one line is quoted, so that none of them can be a heading."""
+    """An item as it is written, without its mark. More than one line is quoted: none of them can be a heading."""
     return text if "\n" not in text else "|\n  > " + text.replace("\n", "\n  > ")
 
 

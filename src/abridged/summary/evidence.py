@@ -32,8 +32,8 @@ _ERROR_WORDS = (
 )
 """Words of an error, the plainer ones first: the second group is looked for where the first is not found."""
 _VERDICT = re.compile(
-    r"\b(?:passed|ok|done|total|warnings?|success\w*|complete\w*|finished|built|installed|created|saved|up[- ]to[- ]date|"
-    r"real|elapsed|took|tests?)\b|成功|完成|通过",
+    r"\b(?:passed|ok|done|total|warnings?|success\w*|complete\w*|finished|built|installed|created|saved|"
+    r"up[- ]to[- ]date|real|elapsed|took|tests?)\b|成功|完成|通过",
     re.IGNORECASE,
 )
 _TELLING = re.compile(
@@ -114,7 +114,7 @@ def _next_space(text: str, start: int, place: int) -> int:
 
 
 def values_of(payload: Mapping[str, object]) -> str:
-    """The telling values of a JSON object as `key=value`, outer ones first: names, and what is called a state or a sum."""
+    """The telling values of a JSON object as `key=value`: names, and what is called a state or a sum."""
     found: list[str] = []
     size = 0
     for key, value in _scalars(payload, 2):

@@ -1,7 +1,7 @@
 """The offline summary: a document chosen by rule from the ledger, the previous summary merged in, inside a budget.
 
-First the standing sections, each up to its share; then half of the rest in lines, chosen by what they add per token; then
-the typed index of the names that no line has. Room that one form leaves goes to the other.
+First the standing sections, each up to its share; then lines, chosen by what they add per token; then the
+typed index of the names that no line has. Room that one form leaves goes to the other.
 """
 
 import heapq
@@ -32,7 +32,7 @@ _KIND_FACTOR = {"number": 0.4, "time": 0.7}
 """Kinds that are plenty and seldom asked for again."""
 _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
 FAINT = 0.8
-"""Below this rank a line of a standing section is a wish or a guess; those of one section get `FAINT_SHARE` of the budget."""
+"""Below this rank a line of a standing section is a wish or a guess; those of a section share `FAINT_SHARE`."""
 FAINT_SHARE = 0.08
 CARRIED_WORTH = 3.5
 """What the first name of the previous summary's index is worth; the last one three fifths of it."""
@@ -135,7 +135,7 @@ class _Selection:
         log: list[Line] = []
         for order, line in enumerate(lines.values()):
             line.order = order
-            (standing[line.section] if line.section in standing else log).append(line)
+            standing.get(line.section, log).append(line)
         return standing, log, skipped
 
     # -- choosing -----------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ class _Selection:
             self.document.sections["Completed Actions"].insert(0, Item(f"(… {skipped:,} earlier steps are not listed)"))
 
     def _trim(self) -> None:
-        """What was counted piece by piece may be a little more as a whole: then the least of the names go, then lines."""
+        """What was counted in pieces may be a little more as a whole: then the least of the names go, then lines."""
         document, log = self.document, self.document.sections["Completed Actions"]
         while (over := self.count(document.render()) - self.request.budget) > 0:
             if document.index:

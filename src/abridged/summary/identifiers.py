@@ -5,6 +5,7 @@ A word of prose is none of these. Each has a *kind*, and in JSON its key says mo
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 MAX_CHARS = 160
 """Longer tokens are data, not names."""
@@ -55,7 +56,7 @@ def kind_of(token: str) -> str | None:
     if token.isalpha():
         if token.isupper() and token.isascii():
             return None
-        return "symbol" if any(a.islower() and b.isupper() for a, b in zip(token, token[1:], strict=False)) else None
+        return "symbol" if any(a.islower() and b.isupper() for a, b in pairwise(token)) else None
     if _PLAIN.fullmatch(token):
         return None
     for kind, pattern in _KINDS:

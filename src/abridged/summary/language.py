@@ -13,7 +13,7 @@ _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """Words that tell what a sentence is. English ones are looked for in lower case, Chinese ones only where some are."""
+    """Words that tell what a sentence is. English ones are sought in lower case, Chinese ones only where some are."""
 
     english: re.Pattern[str]
     chinese: re.Pattern[str]
@@ -50,8 +50,8 @@ _PREFERENCE = Cues.of(
     r"优先|尽量|尽可能|请用|改用|统一|最好",
 )
 _WEAK = Cues.of(
-    r"\b(?:rather than|instead of|keep|remember|has to|have to|need(?:s)? to be|required?|unless|except|convention|style|"
-    r"format|by default|whenever|every time|only|limit|restrict)\b",
+    r"\b(?:rather than|instead of|keep|remember|has to|have to|need(?:s)? to be|required?|unless|except|convention|"
+    r"style|format|by default|whenever|every time|only|limit|restrict)\b",
     r"保持|使用|记住|注意|希望|需要|按照",
 )
 _DECISION = Cues.of(
@@ -74,7 +74,8 @@ _ABOUT_ME = re.compile(
 )
 _CODE = re.compile(
     r"^\s*(?:raise|throw|assert|return|print|console|elif|except|catch|var|let|const)\b[^。!]*[({=\[]|"
-    r"[{};]\s*$|^\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )|\)\s*[{:]\s*$|[=!<>]=|=>|->|\w\(\w*\)\."
+    r"[{};]\s*$|^\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )|"
+    r"\)\s*[{:]\s*$|[=!<>]=|=>|->|\w\(\w*\)\."
 )
 _QUESTION = re.compile(r"[?？]\s*[\"'”’)]*\s*$|[吗呢][。？?]?\s*$")
 

@@ -1,7 +1,8 @@
 """The ledger: what happened, and what was named, read from the original messages without a model (spec: P3.9).
 
 *Lines* say what happened: requests, constraints, actions with their outcome, decisions, files, errors. *Facts* are the
-names and values that occurred, with who used them. A line is a candidate; what a summary has room for is chosen elsewhere.
+names and values that occurred, with who used them. A line is a candidate; what a summary has room for is chosen
+elsewhere.
 """
 
 import re
@@ -325,7 +326,8 @@ class _FileState:
         self.last = index
 
     def text(self) -> str:
-        done = [f"{word} {count}×" if count > 1 else word for word, count in (("written", self.written), ("read", self.read)) if count]  # fmt: skip
+        counts = (("written", self.written), ("read", self.read))
+        done = [f"{word} {count}×" if count > 1 else word for word, count in counts if count]
         return ", ".join(done) + (", last write failed" if self.failed else "")
 
 

@@ -1,4 +1,4 @@
-"""What a summariser is asked: write a checkpoint for another assistant; answer nothing, do nothing (spec: P3.1-P3.6)."""
+"""What a summariser is asked: write a checkpoint for another assistant; answer nothing (spec: P3.1-P3.6)."""
 
 import hashlib
 
