@@ -67,7 +67,7 @@ class Guard:
             if not (expired or grown):
                 return Verdict(
                     False,
-                    f"the last {self.ineffective} compressions saved less than {settings.ineffective_percent:g} % each: "
+                    f"the last {self.ineffective} compressions saved under {settings.ineffective_percent:g} % each; "
                     "start a new session with /new, or force one with /compress",
                 )
         recent = sum(now - at < settings.frequency_window for at in self._recent)

@@ -260,3 +260,6 @@ settings_of_engines = st.fixed_dictionaries(
         "tail_result_chars": st.sampled_from([200, 1_000, 8_000]),
     }
 )
+
+
+wild_additions = st.lists(wild_turns, min_size=1, max_size=6).map(_flat)

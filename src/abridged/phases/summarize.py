@@ -1,8 +1,8 @@
 """Phase 3: the summary of what leaves the conversation.
 
 What code can know, code writes: the ledger is read from the original messages, whoever writes (spec: P3.8, P3.9).
-Without a model it is the summary. With one, the model's items are candidates before all others, and what they leave out of the
-ledger's rules, errors, files and names is added; the newest request is always the conversation's own.
+Without a model it is the summary. With one, the model's items are candidates before all others, and what they leave out
+of the ledger's rules, errors, files and names is added; the newest request is always the conversation's own.
 """
 
 from collections.abc import Callable
