@@ -9,7 +9,5 @@ _SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_bas
 settings.register_profile(
     "default", max_examples=300, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_SLOW
 )
-settings.register_profile(
-    "nightly", max_examples=10_000, deadline=None, print_blob=True, suppress_health_check=_SLOW
-)
+settings.register_profile("nightly", max_examples=10_000, deadline=None, print_blob=True, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -68,7 +68,9 @@ def make_text(kind: str, size: int, number: int) -> str:
 
 SIZES = (0, 3, 40, 40, 190, 230, 700, 700, 1_800, 1_800, 9_000)
 texts = st.builds(make_text, st.sampled_from(sorted(_KINDS)), st.sampled_from(SIZES), st.integers(0, 9))
-short_texts = st.builds(make_text, st.sampled_from(["prose", "code", "han"]), st.sampled_from((12, 40, 120)), st.integers(0, 9))
+short_texts = st.builds(
+    make_text, st.sampled_from(["prose", "code", "han"]), st.sampled_from((12, 40, 120)), st.integers(0, 9)
+)
 numbers = st.integers(0, 9)
 
 
@@ -80,7 +82,16 @@ parts = st.one_of(
     texts.map(_text_part),
     st.sampled_from(PICTURES),
     texts,
-    st.sampled_from([None, 7, {}, {"type": "text"}, {"type": "alien", "payload": [1, {"x": None}]}, {"type": "thinking", "thinking": "hm"}]),
+    st.sampled_from(
+        [
+            None,
+            7,
+            {},
+            {"type": "text"},
+            {"type": "alien", "payload": [1, {"x": None}]},
+            {"type": "thinking", "thinking": "hm"},
+        ]
+    ),
 )
 part_lists = st.lists(parts, max_size=3)
 odd_contents = st.one_of(
@@ -96,10 +107,12 @@ arguments = st.one_of(
     st.sampled_from(["", "{}", "null", "3", "[]", '"text"', '{"cut": "of', None, 5, [], "not json at all"]),
     texts,
 )
-tool_names = st.sampled_from(["terminal", "read_file", "Bash", "search_files", "mcp__db__query", "todo", "unknown_tool", ""])
+tool_names = st.sampled_from(
+    ["terminal", "read_file", "Bash", "search_files", "mcp__db__query", "todo", "unknown_tool", ""]
+)
 
 
-# -- tool groups -----------------------------------------------------------------------------------------------------------
+# -- tool groups -----------------------------------------------------------------------------------
 
 
 @st.composite
@@ -110,12 +123,18 @@ def tidy_groups(draw: st.DrawFn, serial: st.SearchStrategy[int] = st.integers(0,
         {
             "id": f"call_{first}_{place}",
             "type": "function",
-            "function": {"name": draw(tool_names), "arguments": json.dumps({"path": f"a{place}.py", "body": draw(texts)})},
+            "function": {
+                "name": draw(tool_names),
+                "arguments": json.dumps({"path": f"a{place}.py", "body": draw(texts)}),
+            },
         }
         for place in range(count)
     ]
     results = [{"role": "tool", "tool_call_id": call["id"], "content": draw(texts)} for call in calls]
-    return [{"role": "assistant", "content": draw(st.sampled_from([None, "", "Let me look."])), "tool_calls": calls}, *results]
+    return [
+        {"role": "assistant", "content": draw(st.sampled_from([None, "", "Let me look."])), "tool_calls": calls},
+        *results,
+    ]
 
 
 ID_STYLES = ("unique", "reused", "double", "composite", "two fields", "blanks", "missing", "empty", "number", "null")
@@ -170,7 +189,7 @@ def wild_groups(draw: st.DrawFn) -> list[Message]:
     return [caller, *results]
 
 
-# -- turns -----------------------------------------------------------------------------------------------------------------
+# -- turns -----------------------------------------------------------------------------------------
 
 
 def _said(role: str) -> Any:
@@ -225,7 +244,10 @@ def _flat(turns: list[list[Any]]) -> list[Any]:
 def tidy_conversations(draw: st.DrawFn, least: int = 3, most: int = 10) -> list[Message]:
     """A system prompt or none, a request, and turns as a careful host stores them; ids are unique."""
     serials = iter(range(1_000))
-    turns = [draw(st.one_of(exchanges, exchanges, tidy_groups(st.builds(lambda: next(serials))))) for _ in range(draw(st.integers(least, most)))]
+    turns = [
+        draw(st.one_of(exchanges, exchanges, tidy_groups(st.builds(lambda: next(serials)))))
+        for _ in range(draw(st.integers(least, most)))
+    ]
     return [*draw(tidy_systems), *draw(exchanges), *_flat(turns)]
 
 
@@ -247,7 +269,7 @@ def wild_conversations(draw: st.DrawFn) -> list[Any]:
     return messages
 
 
-# -- settings --------------------------------------------------------------------------------------------------------------
+# -- settings --------------------------------------------------------------------------------------
 
 windows = st.sampled_from([2_000, 2_000, 4_000, 4_000, 8_000, 8_000, 20_000, 200_000])
 settings_of_engines = st.fixed_dictionaries(

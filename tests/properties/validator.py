@@ -36,12 +36,16 @@ def role_of(message: Message) -> object:
     return message.get("role")
 
 
+def is_system(message: object) -> bool:
+    return isinstance(message, dict) and role_of(message) in SYSTEM
+
+
 def calls_of(message: Message) -> list[Message]:
     calls = message.get("tool_calls") if role_of(message) != "tool" else None
     return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 
-# -- pairs -----------------------------------------------------------------------------------------------------------------
+# -- pairs -----------------------------------------------------------------------------------------
 
 
 def _names(call: Message) -> set[str]:
@@ -85,12 +89,16 @@ def _match(place: int, calls: list[set[str]], results: list[str]) -> None:
         assert seat(result, set()), f"message {place}: result id {name!r} names no open call of {calls}"
 
 
-# -- the shape of the list -------------------------------------------------------------------------------------------------
+# -- the shape of the list -------------------------------------------------------------------------
 
 
-def summary_places(messages: list[Message]) -> list[int]:
+def summary_places(messages: list[Any]) -> list[int]:
     """Messages that open with a summary, whoever wrote it."""
-    return [place for place, message in enumerate(messages) if text_of(message.get("content")).lstrip().startswith(FOREIGN_OPENINGS)]
+    return [place for place, message in enumerate(messages) if isinstance(message, dict) and _opens(message)]
+
+
+def _opens(message: Message) -> bool:
+    return text_of(message.get("content")).lstrip().startswith(FOREIGN_OPENINGS)
 
 
 def is_alone(message: Message) -> bool:
@@ -126,7 +134,7 @@ def check_shape(messages: list[Message], before: list[Message], *, may_touch: in
     assert new <= may_touch, f"{new} new pairs of one role: {[role_of(message) for message in messages]}"  # spec: P4.3
 
 
-# -- the user --------------------------------------------------------------------------------------------------------------
+# -- the user --------------------------------------------------------------------------------------
 
 
 def is_request(message: object) -> bool:
@@ -159,7 +167,7 @@ def check_request(messages: list[Message], before: list[Any]) -> None:
         assert newest_request(messages) == asked, f"asked {asked!r}, left {newest_request(messages)!r}"
 
 
-# -- what is kept ----------------------------------------------------------------------------------------------------------
+# -- what is kept ----------------------------------------------------------------------------------
 
 
 def check_kept(messages: list[Message], before: list[Message], *, argument_chars: int = 200) -> None:

@@ -15,7 +15,7 @@ from abridged.conversation.tokens import Counter as TokenCounter
 from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument, item_text
 from abridged.summary.identifiers import kind_of, names_in, shape_of
 from abridged.summary.language import constraint_strength
-from abridged.summary.ledger import Fact, Ledger, Line, normal, work_in
+from abridged.summary.ledger import ASKED, Fact, Ledger, Line, normal, work_in
 from abridged.summary.template import SECTIONS
 
 _STANDING = {
@@ -42,9 +42,15 @@ CROWD = 12
 """From so many names of one shape in one result on, each is a row of a listing and worth less."""
 SHAPE_WORTH = 1.5
 """What a name gains when names of its shape were used as arguments: calls take the like again."""
-LABEL_WORTH = 0.5
-INDEX_SHARE = 0.7
+LABEL_WORTH = 1.5
+REQUEST_SHARE = 0.10
+"""The share of what the standing sections leave that is meant for what the user asked."""
+INDEX_SHARE = 0.6
 """The share of what the standing sections leave that is meant for the index."""
+SMALL_INDEX_SHARE = 0.95
+"""The same in the smallest summary: a line takes the room of many names."""
+SMALL_BUDGET = 3_000
+"""From this many tokens down the one share becomes the other."""
 FOCUS_SHARE = 0.65
 """The share of what the standing sections leave that goes to lines on the focus topic first (spec: P3.6)."""
 
@@ -101,8 +107,8 @@ class _Selection:
         standing, log, skipped_before = self._candidates()
         for section, share in _STANDING.items():
             self._fill(section, standing[section], int(self.request.budget * share))
-        log = self._choose_topic(log)
-        remaining = self._greedy(log, int(self.left * (1 - INDEX_SHARE)))
+        log = self._choose_topic(self._choose_requests(log))
+        remaining = self._greedy(log, int(self.left * (1 - _index_share(self.request.budget))))
         self._choose_names()
         remaining = self._greedy(remaining, self.left)
         skipped = skipped_before + sum(line.section == "Completed Actions" for line in remaining)
@@ -160,6 +166,12 @@ class _Selection:
                 self.left -= cost
         for line in chosen:
             self._take(line)
+
+    def _choose_requests(self, lines: list[Line]) -> list[Line]:
+        """The user's own words before all other events, up to their share. Returns the others."""
+        asked = [line for line in lines if line.text.startswith(ASKED)]
+        rest = self._greedy(asked, int(self.left * REQUEST_SHARE))
+        return rest + [line for line in lines if not line.text.startswith(ASKED)]
 
     def _choose_topic(self, lines: list[Line]) -> list[Line]:
         """The lines on the focus topic first, with a share of all that is left. Returns the others (spec: P3.6)."""
@@ -276,6 +288,11 @@ class _Selection:
                 break
 
 
+def _index_share(budget: int) -> float:
+    small = max(0.0, 1 - budget / SMALL_BUDGET)
+    return INDEX_SHARE + (SMALL_INDEX_SHARE - INDEX_SHARE) * small
+
+
 def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
     """The previous summary's items as candidates again, stale ones left out; and how many steps it had left out."""
     lines: list[Line] = []
@@ -294,7 +311,7 @@ def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
             if section == "Blocked" and key in ledger.succeeded:
                 continue
             if asked:
-                lines.append(Line("Completed Actions", f"User: “{item.text}”", (), 0.8))
+                lines.append(Line("Completed Actions", f"{ASKED}{item.text}”", (), 0.8))
             else:
                 lines.append(Line(section, item.text, (), _previous_rank(section, item.text), key))
     return lines, skipped
@@ -346,7 +363,7 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
                 + (1.5 if fact.user else 0.0)
                 + (0.8 if fact.assistant else 0.0)
                 + 0.5 * math.log1p(uses)
-                + 1.5 * (fact.last / span) ** 2
+                + 0.8 * (fact.last / span) ** 2
                 + SHAPE_WORTH * min(1.0, math.log1p(used_shapes[shape_of(name)]) / 2)
                 + LABEL_WORTH * min(1.0, math.log1p(used_labels[fact.label]) / 2)
                 + _KIND_WORTH.get(kind_of(name) or "", 0.0)

@@ -29,6 +29,8 @@ _TEST_RUN = re.compile(
     r"\b(?:(?:py|c|n|j)test|unittest|tox|nox|jest|vitest|mocha|rspec|phpunit|(?:go|cargo|npm|yarn|pnpm|dotnet|mvn|gradlew?|make|mix|swift)"
     r"(?: \S+)? (?:\S*test\S*|check)|bats|ava)\b"
 )
+ASKED = "User: “"
+"""Opens a line of the user's own words."""
 REQUEST_CHARS = 400
 SENTENCE_CHARS = 240
 TARGET_CHARS = 160
@@ -143,8 +145,7 @@ class _Reader:
             return
         if is_question(text[-200:]) or (parts and is_question(parts[0])):
             self.question = (ask, index)
-        brief = len(text) <= REQUEST_CHARS
-        self.ledger.add("Completed Actions", f"User: “{ask}”", index, 2.0 if brief and len(parts) else 1.2)
+        self.ledger.add("Completed Actions", f"{ASKED}{ask}”", index, _request_rank(ask, len(text)))
 
     def rules(self, place: int) -> None:
         text = self._text(self.messages[place])
@@ -162,7 +163,7 @@ class _Reader:
         parts = sentences(text) if text else []
         decisions = [part for part in parts if is_decision(part)][:3]
         for part in decisions:
-            self.ledger.add("Key Decisions", one_line(part, SENTENCE_CHARS), index, 1.0)
+            self.ledger.add("Key Decisions", one_line(part, SENTENCE_CHARS), index, 1.5)
         if parts:
             self.reply = (_opening(parts), index)
             rank = (0.2 if calls else 0.6) * min(1.0, len(text) / 60)
@@ -342,6 +343,13 @@ def work_in(what: str) -> str:
         return normal(f"{tool} {target}")
     first = _COMMAND_END.split(_CHANGE_FOLDER.sub("", command[1].strip()))[0].split()
     return normal(" ".join(first[: 3 if first[1:2] == ["-m"] else 2]))
+
+
+def _request_rank(ask: str, chars: int) -> float:
+    """A request in a few sentences is worth most; a word of assent and a pasted page say less."""
+    if chars > REQUEST_CHARS:
+        return 1.5
+    return 3.0 if len(ask) >= 40 else 3.0 * len(ask) / 40
 
 
 def normal(text: str) -> str:
