@@ -5,6 +5,7 @@ a person can read. `tidy_conversations` are what a well-behaved host sends; `wil
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -29,8 +30,8 @@ SYNTHETIC = (
 """What hosts write in the user's place; nobody's request."""
 
 SUMMARIES = (
-    "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted.\n\n## Active Task\n- ask {n}\n\n## Goal\n- ship "
-    "release {n}\n\n--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---",
+    "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted.\n\n## Active Task\n- ask {n}\n\n## Goal\n"
+    "- ship release {n}\n\n--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---",
     "[CONTEXT COMPACTION — REFERENCE ONLY]\nSummary generation was unavailable. {n} conversation turns were removed.",
     "[CONTEXT SUMMARY]: the user asked for thing {n} and got it",
     "[CONTEXT COMPACTION] ## Goal\n- port module_{n}.py\n## Constraints & Preferences\n- keep the interface of v{n}\n",
@@ -116,12 +117,12 @@ tool_names = st.sampled_from(
 
 
 @st.composite
-def tidy_groups(draw: st.DrawFn, serial: st.SearchStrategy[int] = st.integers(0, 10**6)) -> list[Message]:
+def tidy_groups(draw: st.DrawFn, serial: int) -> list[Message]:
     """One assistant message with one to four calls and one result for each."""
-    first, count = draw(serial), draw(st.integers(1, 4))
+    count = draw(st.integers(1, 4))
     calls = [
         {
-            "id": f"call_{first}_{place}",
+            "id": f"call_{serial}_{place}",
             "type": "function",
             "function": {
                 "name": draw(tool_names),
@@ -192,8 +193,12 @@ def wild_groups(draw: st.DrawFn) -> list[Message]:
 # -- turns -----------------------------------------------------------------------------------------
 
 
-def _said(role: str) -> Any:
+def _said(role: str) -> Callable[[Any], list[Any]]:
     return lambda content: [{"role": role, "content": content}]
+
+
+def _alone(message: Any) -> list[Any]:
+    return [message]
 
 
 constraint_texts = st.builds(lambda form, n: form.format(n=n), st.sampled_from(CONSTRAINTS), numbers)
@@ -203,24 +208,38 @@ exchanges = st.builds(lambda ask, answer: [*ask, *answer], user_turns, assistant
 synthetic_turns = st.sampled_from(SYNTHETIC).map(_said("user"))
 summary_texts = st.builds(lambda form, n: form.format(n=n), st.sampled_from(SUMMARIES), numbers)
 summary_turns = st.one_of(
-    st.builds(lambda role, text: [{"role": role, "content": text}], st.sampled_from(["user", "assistant"]), summary_texts),
+    st.builds(
+        lambda role, text: [{"role": role, "content": text}], st.sampled_from(["user", "assistant"]), summary_texts
+    ),
     st.builds(
         lambda role, n, own: [{"role": role, "content": MERGED.format(n=n, own=own)}],
-        st.sampled_from(["user", "assistant"]), numbers, short_texts,
+        st.sampled_from(["user", "assistant"]),
+        numbers,
+        short_texts,
     ),
     st.builds(lambda text, rest: [{"role": "user", "content": [_text_part(text), *rest]}], summary_texts, part_lists),
-    st.builds(lambda one, two: [{"role": "user", "content": one}, {"role": "assistant", "content": two}], summary_texts, summary_texts),
-)  # fmt: skip
+    st.builds(
+        lambda one, two: [{"role": "user", "content": one}, {"role": "assistant", "content": two}],
+        summary_texts,
+        summary_texts,
+    ),
+)
 odd_turns = st.one_of(
-    st.builds(lambda role, content: [{"role": role, "content": content}], st.sampled_from(["user", "assistant"]), odd_contents),
+    st.builds(
+        lambda role, content: [{"role": role, "content": content}], st.sampled_from(["user", "assistant"]), odd_contents
+    ),
     st.builds(lambda content: [{"role": "tool", "tool_call_id": "nobody's", "content": content}], contents),
-    st.sampled_from([["a bare string"], [None], [7], [{}], [{"role": "alien", "content": "beep"}], [{"content": "no role"}], [{"role": None}]]),
-    st.sampled_from([[{"role": "assistant"}], [{"role": "user"}], [{"role": "assistant", "content": "x", "tool_calls": []}]]),
+    st.sampled_from(["a bare string", None, 7, {}, {"role": None}, {"role": "alien", "content": "beep"}]).map(_alone),
+    st.sampled_from(
+        [{"content": "no role"}, {"role": "assistant"}, {"role": "user"}, {"role": "assistant", "tool_calls": []}]
+    ).map(_alone),
     st.builds(lambda text: [{"role": "system", "content": text}], short_texts),
     st.builds(lambda text: [{"role": "function", "name": "old", "content": text}], short_texts),
     st.builds(lambda text: [{"role": "user", "content": text, "_host_synthetic": True}], short_texts),
-    st.builds(lambda *runs: [{"role": "user", "content": text} for text in runs], short_texts, short_texts, short_texts),
-)  # fmt: skip
+    st.builds(
+        lambda *runs: [{"role": "user", "content": text} for text in runs], short_texts, short_texts, short_texts
+    ),
+)
 
 systems = st.lists(
     st.builds(
@@ -232,8 +251,18 @@ systems = st.lists(
 )
 tidy_systems = st.one_of(st.just([]), short_texts.map(_said("system")))
 
-tidy_turns = st.one_of(exchanges, exchanges, tidy_groups())
-wild_turns = st.one_of(exchanges, exchanges, wild_groups(), wild_groups(), wild_groups(), user_turns, assistant_turns, synthetic_turns, summary_turns, odd_turns)  # fmt: skip
+wild_turns = st.one_of(
+    exchanges,
+    exchanges,
+    wild_groups(),
+    wild_groups(),
+    wild_groups(),
+    user_turns,
+    assistant_turns,
+    synthetic_turns,
+    summary_turns,
+    odd_turns,
+)
 
 
 def _flat(turns: list[list[Any]]) -> list[Any]:
@@ -243,10 +272,8 @@ def _flat(turns: list[list[Any]]) -> list[Any]:
 @st.composite
 def tidy_conversations(draw: st.DrawFn, least: int = 3, most: int = 10) -> list[Message]:
     """A system prompt or none, a request, and turns as a careful host stores them; ids are unique."""
-    serials = iter(range(1_000))
     turns = [
-        draw(st.one_of(exchanges, exchanges, tidy_groups(st.builds(lambda: next(serials)))))
-        for _ in range(draw(st.integers(least, most)))
+        draw(st.one_of(exchanges, exchanges, tidy_groups(serial))) for serial in range(draw(st.integers(least, most)))
     ]
     return [*draw(tidy_systems), *draw(exchanges), *_flat(turns)]
 

@@ -18,7 +18,13 @@ SECRETS = (
     "AKIAZX81QVMT0PLW7RR2",
     "hunter2-correct-horse-9",
 )
-_SHAPES = ("export API_KEY={s}", "password: {s}", '{{"access_token": "{s}"}}', "Authorization: Bearer {s}", "postgres://app:{s}@db:5432/main")  # fmt: skip
+_SHAPES = (
+    "export API_KEY={s}",
+    "password: {s}",
+    '{{"access_token": "{s}"}}',
+    "Authorization: Bearer {s}",
+    "postgres://app:{s}@db:5432/main",
+)
 leaks = st.builds(lambda shape, secret: shape.format(s=secret), st.sampled_from(_SHAPES), st.sampled_from(SECRETS))
 
 

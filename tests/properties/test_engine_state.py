@@ -30,8 +30,11 @@ def observed(engine: ContextCompressor, messages: list[Any]) -> list[object]:
 
 
 @given(
-    given_by.wild_conversations(), given_by.wild_conversations(), given_by.settings_of_engines, st.lists(usages, max_size=3)
-)  # fmt: skip
+    given_by.wild_conversations(),
+    given_by.wild_conversations(),
+    given_by.settings_of_engines,
+    st.lists(usages, max_size=3),
+)
 def test_after_a_reset_an_engine_is_as_new(
     used: list[Any], messages: list[Any], options: Options, reported: list[dict[str, Any]]
 ) -> None:
@@ -53,7 +56,7 @@ WINDOWS = (8_000, 32_000, 64_000, 65_536, 128_000, 1_000_000)
 def test_every_size_follows_from_the_window(window: int, percent: float, output: int | None, start: int) -> None:
     """Whichever model came before (spec: E3, T1, T2)."""
     engine = ContextCompressor(start, threshold_percent=percent, max_output_tokens=output)
-    engine.update_model("another", window)
+    engine.update_model("another", window, max_output_tokens=output)
     budget = engine.budget
     assert budget == Budget.derive(Settings(threshold_percent=percent), window, output)
     assert engine.context_length == window == budget.context_length

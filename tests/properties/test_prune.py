@@ -1,4 +1,4 @@
-"""Pruning any conversation: once is enough, nothing that came in changes, and the newest copy of a result stays whole."""
+"""Pruning: once is enough, nothing that came in changes, and the newest copy of a result stays whole."""
 
 import copy
 from typing import Any
@@ -21,7 +21,7 @@ settings_of_pruning = st.builds(
 
 @given(given_by.wild_conversations(), settings_of_pruning)
 def test_pruning_is_idempotent_and_pure(messages: list[Any], settings: PruneSettings) -> None:
-    """With one boundary: a lighter list has another one, further to the front, and then nothing behind it changes."""
+    """Once pruned, a list is lighter and its boundary further to the front; nothing more is found before that."""
     # spec: P1.1, P1.4b
     sound = repair(messages).messages
     before = copy.deepcopy(sound)

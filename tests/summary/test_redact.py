@@ -1,8 +1,11 @@
 """Secrets leave a text; hashes, ids, paths, code and ordinary numbers stay. All values here are invented."""
 
 import json
+import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from abridged.summary.redact import MASK, redact
 
@@ -68,7 +71,7 @@ def test_what_is_called_a_secret(shape: str, value: str):
     assert MASK in text
 
 
-# What leaks today: each is a secret in an ordinary shape.
+# Each is a secret in an ordinary shape that a pattern for `name=value` alone lets through.
 LEAKS = [
     (f"密钥是ghp_{BODY}", BODY),  # no blank between a Chinese word and the key: no word boundary for the pattern
     (f"令牌eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.{BODY}", BODY),
@@ -83,12 +86,52 @@ LEAKS = [
     (json.dumps({"password": "p@ss,w0rd;1"}), "w0rd"),
     (json.dumps({"password": "correct horse battery"}), "battery"),
     (json.dumps({"password": "(Zq7)Zq7Zq7"}), "Zq7Zq7"),
+    (
+        json.dumps({"a": json.dumps({"b": json.dumps({"password": 'hu"nt,er2'})})}),
+        "er2",
+    ),  # and one deeper, with a quote
+    (json.dumps({"command": f"cd /srv\nghp_{BODY}"}), BODY),  # the escape of a line's end is no letter
+    (f"\x1b[32mghp_{BODY}\x1b[0m", BODY),  # in colour
+    ("DB_PASSWORD=p@ss,w0rd;1", "w0rd"),
+    ("DB_PASSWORD='correct horse battery'", "battery"),
+    ("DB_PASSWORD=swordfish", "swordfish"),
+    ("password: swordfish", "swordfish"),
+    ("password: 123456", "123456"),
+    ("密码是hunter2，然后登录", "hunter2"),
+    ("пароль: hunter2", "hunter2"),
+    ("the password is hunter2", "hunter2"),
+    ("log in with password `hunter2`", "hunter2"),
+    ("**Password:** hunter2", "hunter2"),
+    ("Password for kim: hunter2", "hunter2"),
+    ("| password | hunter2 |", "hunter2"),
+    ("<password>hunter2</password>", "hunter2"),
+    ("- name: DB_PASSWORD\n  value: hunter2", "hunter2"),
+    ('{"name": "DB_PASSWORD", "value": "hunter2"}', "hunter2"),
+    ('settings["password"] = "hunter2"', "hunter2"),
+    ('{"password": "hunter2', "hunter2"),  # cut off
+    ("mysql --password=swordfish shop", "swordfish"),
+    ("tool --api-key swordfish", "swordfish"),
+    ("curl -sSukim:hunter2 https://example.com", "hunter2"),
+    ("curl https://example.com --user 'kim:hunter2'", "hunter2"),
+    ("sshpass -p hunter2 ssh kim@host", "hunter2"),
+    ("CREATE USER kim IDENTIFIED BY 'hunter2'", "hunter2"),
+    ("redis://:p@hunter2@cache:6379", "hunter2"),
+    (f"https://{BODY}@github.com/org/repo", BODY),
+    ("Cookie: session=hunter2; theme=dark", "hunter2"),
+    ('{"Set-Cookie": "session=hunter2; Path=/"}', "hunter2"),
+    ('headers = {"Authorization": "Basic dXNlcjpwYXNz"}', "dXNlcjpwYXNz"),
+    ("aws_secret_access_key = wJZq7/Zq7MDENG+hunter2", "hunter2"),
+    ("secret key: hunter2xx", "hunter2"),
+    ("clientSecret: 'hunter2xx'", "hunter2"),
+    (f"123456789:AA{BODY}", BODY),
+    ("SK" + "0f3c" * 8, "0f3c0f3c"),
+    (f"https://files.example.com/x?sv=1&sig={BODY}", BODY),
+    (f"token=https://kim:{BODY}@example.com/", BODY),  # the value is no secret, but holds one
 ]
 
 
 @pytest.mark.parametrize(("text", "secret"), LEAKS)
-@pytest.mark.xfail(strict=True, reason="leaks")
-def test_secrets_in_shapes_that_leak(text: str, secret: str):
+def test_secrets_in_shapes_that_leak_easily(text: str, secret: str):
     # spec: P3.12
     assert secret not in redact(text)
 
@@ -135,10 +178,54 @@ def test_the_name_stays():
     assert redact(f"postgres://app:{BODY}@db:5432/app") == f"postgres://app:{MASK}@db:5432/app"
 
 
-@pytest.mark.parametrize("text", [f"password: {BODY}", f"ghp_{BODY}", f"Bearer {BODY}", f"a://u:{BODY}@h"])
+PIECES = [
+    "token", "=", ": ", " ", "\n", '"', "'", '\\"', "\\", ",", ";", "&", "[", "]", "(", "{", "${", "<", ">", "|", "**",
+    "password", "API_KEY=", " is ", "value: ", "://", "u:", "@", "/", "curl -u ", "--", "Cookie: ", "a=", "Bearer ",
+    "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "eyJ", ".", "sk-", "ghp_", "_type", "hunter2", "Basic ",
+    BODY, "y" * 90, MASK, "密码", "是", "：", "İ", "\ud800", "\x00",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_redacting_twice_is_redacting_once(text: str):
     # spec: P3.12
     assert redact(redact(text)) == redact(text)
+
+
+@given(st.text())
+def test_any_text_is_read(text: str):
+    # spec: P3.12
+    assert isinstance(redact(f"İ{text} password={text}"), str)
+
+
+def test_a_letter_that_grows_in_lower_case_moves_nothing():
+    # spec: P3.12
+    assert redact(f"İİİ password={BODY} İ") == f"İİİ password={MASK} İ"
+
+
+# Each makes a careless pattern's work grow with the square of the length.
+GROWING = [
+    "token", "token=", "token=${", "token_type=", "token=f(f(", "password='", 'password=\\"', "token is ", "-eyJ",
+    "-sk-", "://a:", "-u", "curl -u a:", "-----BEGIN PRIVATE KEY-----\n", "-----", "SG.aaaaaaaaaaaaaaaaaaaa", "\\", "a",
+    "cookie: a=b ", "密码是",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lead", ["", "token="])
+@pytest.mark.parametrize("piece", GROWING)
+def test_the_work_grows_with_the_length(piece: str, lead: str):
+    # spec: P3.12
+    def work(length: int) -> float:
+        """Processor time, which other programs do not lengthen; the better of two, with a floor for what is quick."""
+        text = lead + piece * (length // len(piece))
+        took: list[float] = []
+        for _ in range(2):
+            start = time.process_time()
+            redact(text)
+            took.append(time.process_time() - start)
+        return max(0.01, min(took))
+
+    assert work(80_000) < 9 * work(20_000)  # four times the length: four times the work, not sixteen times
 
 
 HARMLESS = [
@@ -184,7 +271,7 @@ HARMLESS = [
     "密码错误，请重试",
 ]
 
-# What goes today although it is no secret: code, test names and prose lose what they say.
+# What a pattern for `name=value` alone takes away: code, test names and prose would lose what they say.
 TOO_MUCH = [
     "tests/test_api_key.py::test_rotation PASSED",
     "a basic understanding of the parser",
@@ -200,12 +287,54 @@ TOO_MUCH = [
     "secret = config.secret",
     "api_key = settings.api_key",
     "private_key = load_key(path)",
+    "secret_name: billing-db",
+    "secretName: billing-db",
+    "secretKeyRef: {name: billing}",
+    "the api key is missing",
+    "password: required",
+    "token: string | undefined;",
+    "pub token: Option<String>,",
+    'os.environ["API_KEY"]',
+    'API_KEY = os.environ["API_KEY"]',
+    'api_key=os.getenv("OPENAI_API_KEY")',
+    "apiKey: process.env.OPENAI_API_KEY,",
+    '{"api_key": "OPENAI_API_KEY"}',
+    'headers = {"Authorization": f"Bearer {token}"}',
+    'headers = {"Authorization": "Bearer " + token}',
+    "Authorization: Bearer <your-token>",
+    "curl -H 'Authorization: Bearer ${TOKEN}' -u $USER:$PASS",
+    "WWW-Authenticate: Bearer realm=docs",
+    "Bearer authentication-required",
+    "export TOKEN=$(cat token.txt)",
+    "https://kim:${PASSWORD}@example.com/",
+    'input("Password: ")',
+    'print("password: " + word)',
+    "access_token = response.json()['access_token']",
+    "token == expected_value",
+    "private_key: /etc/ssl/server.key",
+    "PWD=/home/dev/project",
+    "Input tokens: ~206,529 of 200,000",
+    "tool --map-tokens 1024 --max-tokens option",
+    "src/auth/password_reset.py:120: AssertionError",
+    "password:\n  type: string",
+    '{"name": "password", "type": "string"}',
+    '{"password": "Enter your password"}',
+    '{"token_endpoint": "https://example.com/oauth"}',
+    "ANTHROPIC_API_KEY: ...CQAA",
+    "echo $TOKEN | sha256sum",
+    "docker run -u 1000:1000 image",
+    "path identified by the name",
+    "sk-toggleable__content sk-container-id-1",
+    "npm_package_devDependencies_typescript=5.4.2",
+    "x.startswith('-----BEGIN RSA PRIVATE KEY-----')",
+    "cookie: str = None",
+    "密码：必填，长度为 12",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
 ]
 
 
 @pytest.mark.parametrize("text", TOO_MUCH)
-@pytest.mark.xfail(strict=True, reason="taken for a secret")
-def test_code_and_prose_that_are_taken_for_secrets(text: str):
+def test_code_and_prose_that_are_easily_taken_for_secrets(text: str):
     # spec: P3.12
     assert redact(text) == text
 
