@@ -7,6 +7,7 @@ from tests.properties import validator
 from tests.properties.validator import Message
 
 from abridged import ContextCompressor
+from abridged.phases.prune import PruneSettings, prune
 from abridged.testing import assistant, call, result, user
 
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
@@ -66,3 +67,13 @@ def test_what_is_no_call_does_not_leave() -> None:
     )
     kept = next(message["tool_calls"] for message in light if "tool_calls" in message)
     assert [entry["id"] for entry in kept] == ["5"]
+
+
+@pytest.mark.xfail(reason="the text in place of a picture makes a short result long enough for a digest", strict=True)
+def test_a_short_result_with_a_picture_is_pruned_once() -> None:
+    # spec: P1.4b
+    shown = [PICTURE, {"type": "text", "text": "x" * 190}]
+    messages = [user("look"), assistant(None, call("a", "terminal", command="ls")), result("a", shown), user("and?")]
+    settings = PruneSettings(protect_tail_tokens=1, protect_last_n=1)
+    once = prune(messages, settings).messages
+    assert prune(once, settings).messages == once

@@ -29,7 +29,7 @@ def text_of(content: object) -> str:
             return PICTURE
         said = next((content[key] for key in ("text", "content") if isinstance(content.get(key), str | list)), None)
         return text_of(said) if said is not None or set(content) == {"type"} else json.dumps(content)
-    return "" if content is None else str(content)
+    return content if isinstance(content, str) else "" if content is None else json.dumps(content)
 
 
 def role_of(message: Message) -> object:

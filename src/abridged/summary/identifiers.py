@@ -4,6 +4,7 @@ A word of prose is none of these. Each has a *kind*, and in JSON its key says mo
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -89,9 +90,19 @@ def _names_in_piece(piece: str) -> tuple[str, ...]:
 
 
 def names_in(text: str) -> dict[str, None]:
-    """All names in a text, in their order. Each different word is looked at once, however often it stands there."""
+    """All names in a text, in their order."""
+    return names_of(words_of(text))
+
+
+def words_of(text: str) -> dict[str, None]:
+    """The pieces of a text between white space, each once."""
+    return dict.fromkeys(text.split())
+
+
+def names_of(words: Iterable[str]) -> dict[str, None]:
+    """All names in the words of a text. Each different word is looked at once, however often it stands there."""
     found: dict[str, None] = {}
-    for piece in dict.fromkeys(text.split()):
+    for piece in words:
         if piece.isalpha() and piece.islower():
             continue
         for name in _names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece):

@@ -18,9 +18,9 @@ from abridged.conversation.text import Message, content_text, one_line
 from abridged.digests.actions import Action, action_of_call
 from abridged.digests.reading import Call
 from abridged.summary.evidence import evidence, output_of
-from abridged.summary.identifiers import kind_of, labels_in, names_in, shape_of
+from abridged.summary.identifiers import kind_of, labels_in, names_in, names_of, shape_of, words_of
 from abridged.summary.language import clauses, constraint_strength, is_decision, is_question, sentences
-from abridged.summary.redact import Redactor
+from abridged.summary.redact import Redactor, may_hold_secret, redact
 
 _LABEL = re.compile(r"[A-Za-z_][\w.-]{0,39}")
 _CHANGE_FOLDER = re.compile(r"^(?:cd [^&;]+(?:&&|;)\s*)+")
@@ -133,8 +133,8 @@ class _Reader:
 
     def user(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
-        text = self._text(message)
-        self._facts(names_in(text), text, "user", index)
+        text, names = self._text(message)
+        self._facts(names, text, "user", index)
         if not is_real_user(message):
             return
         self._close_question()
@@ -148,16 +148,16 @@ class _Reader:
         self.ledger.add("Completed Actions", f"{ASKED}{ask}”", index, _request_rank(ask, len(text)))
 
     def rules(self, place: int) -> None:
-        text = self._text(self.messages[place])
+        text, names = self._text(self.messages[place])
         self._constraints(sentences(text), self.sources[place], short=len(text) <= 600)
-        self._facts(names_in(text), text, "user", self.sources[place])
+        self._facts(names, text, "user", self.sources[place])
 
     def assistant(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
         self.ledger.acted = True
-        text = self._text(message)
+        text, names = self._text(message)
         calls = tool_calls(message)
-        self._facts(names_in(text), text, "assistant", index)
+        self._facts(names, text, "assistant", index)
         for call in calls:
             self._arguments(call, index)
         parts = sentences(text) if text else []
@@ -172,8 +172,7 @@ class _Reader:
 
     def result(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
-        text = self._text(message)
-        names = names_in(text)
+        text, names = self._text(message)
         self._facts(names, text, "result", index)
         self._crowds(names)
         made = self.pairing.call(place)
@@ -188,21 +187,28 @@ class _Reader:
 
     def facts_of(self, message: Message, index: int) -> None:
         """The names in a message, whoever wrote it."""
-        text = self._text(message)
-        names = names_in(text)
+        text, names = self._text(message)
         self._facts(names, text, "result" if is_tool_result(message) else "assistant", index)
         self._crowds(names)
         for call in tool_calls(message):
             self._arguments(call, index)
 
-    def _text(self, message: Message) -> str:
-        """The text of a message without secrets: nothing is read from any other."""
-        return self.redactor(content_text(message.get("content")))
+    def _text(self, message: Message) -> tuple[str, dict[str, None]]:
+        """The text of a message without secrets, and the names in it: nothing is read from any other text."""
+        text = content_text(message.get("content"))
+        words = words_of(text)
+        clean = self._clean(text, words)
+        return clean, names_of(words if clean is text else words_of(clean))
+
+    def _clean(self, text: str, words: Iterable[str]) -> str:
+        if self.redactor is redact and not may_hold_secret(words):
+            return text
+        return self.redactor(text)
 
     def _given(self, call: ToolCall) -> object:
         """The arguments of a call, parsed, without secrets."""
         text = call.arguments_text
-        clean = self.redactor(text)
+        clean = self._clean(text, text.split())
         if clean == text:
             return call.parsed()
         parsed = parse_arguments(clean)

@@ -6,7 +6,8 @@ work grows with the length of the text alone (spec: P3.12).
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -25,12 +26,43 @@ def redact(text: str) -> str:
     return text
 
 
+def may_hold_secret(words: Iterable[str]) -> bool:
+    """Whether `redact` could change a text of these words (its pieces between white space, each once).
+
+    Far cheaper than looking, since words repeat. A plain "token" or "key" is no hint unless something is assigned.
+    """
+    named = assigned = False
+    for word in words:
+        hint = _hint(word)
+        if hint == _LOOK:
+            return True
+        named = named or hint == _NAME
+        assigned = assigned or hint == _ASSIGNS
+    return named and assigned
+
+
+_LOOK, _NAME, _ASSIGNS, _NOTHING = range(4)
+
+
+@lru_cache(maxsize=65_536)
+def _hint(word: str) -> int:
+    low = word.lower()
+    bare = low.strip(".,;!?()\"'`*")
+    if bare in ("token", "tokens", "secret", "secrets", "key", "keys", "credential", "credentials"):
+        return _NAME if bare == low.rstrip(".,;!?") else _LOOK
+    if low[:1] in ("=", ":", "：", "＝", "|") or low.strip("\"'`*") in ("is", "value:", "value="):
+        return _ASSIGNS
+    return _LOOK if _BEGINNINGS.search(low) or low in _FIRST_WORDS or low.startswith("key") else _NOTHING
+
+
 def _redacted(text: str) -> str:
     lowered = text.replace("İ", "I").lower()  # the one letter that would change the length
     parts: list[str] = []
     done = at = 0
     while begin := _BEGINNINGS.search(lowered, at):
         rule, at = _RULE_AT[begin[0]], begin.end()
+        if rule is _BY_NAME and _PROSE.match(lowered, at) and lowered[begin.start() - 1 : begin.start()] in (" ", "\n"):
+            continue
         match = rule.pattern.match(text, begin.start())
         if match is None:
             continue
@@ -68,6 +100,9 @@ _NUMBER = re.compile(r"~?\d[\d,._]{0,14}[kKM]?(?:/\w+)?")
 _CODE = re.compile(r"[A-Za-z_]{1,32}|[a-z]+(?:-[a-z]+)+|[A-Za-z_]+\d?(?:(?:\.|->|::)[A-Za-z_]+\d?){1,8}")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(")
 _QUOTE_WAS_CLOSING = re.compile(r"[,;)\]}]|\s+[+%&|]|\s*\Z")  # "password: " + word
+_PROSE = re.compile(  # a word among words, "the token cache": common, and never a secret
+    r"s? (?!(?:is|for|value|bearer|basic|token|api|digest|negotiate)\b)[a-z]+[ .\n]"
+)
 _OPTION = re.compile(r"(?:^|[\s\"'=])--?[\w-]*\Z")
 _LONGEST_NAME = 200  # characters; what is longer stands for nothing, and is not read again
 
@@ -166,6 +201,7 @@ _NAMES = (
     *("密码", "密碼", "密钥", "密鑰", "口令", "令牌", "パスワード", "비밀번호", "пароль", "contraseña"),
 )  # fmt: skip
 
+_BY_NAME = _Rule(_NAMES, re.compile(_NAMED, re.VERBOSE), _is_named)
 _RULES = (
     _shape(
         "sk-", r"sk-(?:(?<![A-Za-z0-9]sk-)|(?<=\\[nrt]sk-))[\w-]{20,}"
@@ -191,8 +227,11 @@ _RULES = (
     _Rule(("cookie",), re.compile(_COOKIES), _is_given),
     _Rule(("-u", "-su", "-ssu", "--user", "--proxy-user"), re.compile(_CURL_USER), _is_for_curl),
     _Rule(("sshpass -p", "identified by '"), re.compile(rf"(?i:sshpass -p ?|identified by (?=')){_GIVEN}"), _is_given),
-    _Rule(_NAMES, re.compile(_NAMED, re.VERBOSE), _is_named),
+    _BY_NAME,
 )
+_FIRST_WORDS = frozenset(begin.split()[0] for rule in _RULES for begin in rule.begins if " " in begin.strip()) | {
+    "bearer"
+}
 _RULE_AT = {begin: rule for rule in _RULES for begin in rule.begins}
 _BEGINNINGS = re.compile(  # alternatives by their first letter: three times as fast as one after another
     "|".join(
