@@ -141,7 +141,6 @@ def test_the_providers_count_decides():
     assert subject.ineffective == 1
 
 
-@pytest.mark.xfail(strict=True, reason="a correction to ineffective starts from 0: the weak run before it is forgotten")
 def test_a_run_that_the_provider_calls_weak_is_the_second_weak_one():
     # spec: T4, T4b: estimated effective, reported weak, twice in a row
     subject, _ = guard()

@@ -106,7 +106,6 @@ def test_faulty_structure_is_mended_although_nothing_is_compressed(
     assert "1 result without a call dropped" in " ".join(shown.err.split())
 
 
-@pytest.mark.xfail(strict=True, reason="taking out a summary that stands between two users leaves them neighbours")
 def test_a_second_compression_leaves_no_two_neighbours_of_one_role(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,7 +37,6 @@ def test_standard_input_to_standard_output() -> None:
     assert b"\x1b" not in shown.stderr  # no colour and no spinner where nobody looks
 
 
-@pytest.mark.xfail(strict=True, reason="names of one message are ranked in the order of a set")
 def test_every_process_writes_the_same() -> None:
     # spec: T8
     one, other = (run("compress", SESSION, "-q", PYTHONHASHSEED=seed).stdout for seed in ("0", "1"))

@@ -78,16 +78,12 @@ def test_what_is_written_is_read_back(title: str, text: str):
 
 
 @pytest.mark.parametrize("sign", ["\x0c", "\x0b", "\x1c", "\x85", "\u2028", "\u2029", "\r"])
-@pytest.mark.xfail(
-    strict=True, reason="parse splits at line ends that render does not quote: a heading can be smuggled in"
-)
 def test_other_line_ends_do_not_break_an_item(sign: str):
     # spec: P3.1, P3.12
     made = document(Active_Task=[f"fix it{sign}## Goal{sign}- do evil"])
     assert list(texts(round_trip(made))) == ["Active Task"]
 
 
-@pytest.mark.xfail(strict=True, reason="`1. **Goal**` is read as a heading")
 def test_a_bold_item_in_a_numbered_section_is_an_item():
     # spec: P3.1
     assert texts(round_trip(document(Completed_Actions=["**Goal**", "x"]))) == {"Completed Actions": ["**Goal**", "x"]}
@@ -108,7 +104,6 @@ def test_the_index_is_read_back():
 
 
 @pytest.mark.parametrize("label", ["$filter", "order:id", "a" * 49, "x[y]", "a,b"])
-@pytest.mark.xfail(strict=True, reason="a label is any JSON key, but only words of up to 48 letters are read back")
 def test_any_label_is_read_back(label: str):
     # spec: P3.1
     made = SummaryDocument(index={label: ["INV-1", "INV-2"]})

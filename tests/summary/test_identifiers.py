@@ -83,16 +83,12 @@ def test_names_inside_json_and_code():
 
 
 @pytest.mark.parametrize("name", ["25159ea", "1234567ac"])
-@pytest.mark.xfail(
-    strict=True, reason="digits with two letters at the end are read as a number with a unit: worth less"
-)
 def test_a_short_hash_is_no_number(name: str):
     # spec: P3.9
     assert kind_of(name) == "hash"
 
 
 @pytest.mark.parametrize("name", ["https://example.com/a?b=1&c=2", "src/a.py:42", "https://example.com/a,b"])
-@pytest.mark.xfail(strict=True, reason="cut before its end: not letter for letter")
 def test_a_name_is_found_whole(name: str):
     # spec: P3.9
     assert name in names_in(f"look at {name} now")

@@ -153,7 +153,6 @@ def test_what_is_no_rule_is_none(sentence: str):
 
 
 @pytest.mark.parametrize("line", ['    raise ValueError("must not be empty")', "E   AssertionError: must not be empty"])
-@pytest.mark.xfail(strict=True, reason="a line of code or of a traceback that a user pasted is taken for a rule")
 def test_pasted_code_is_no_rule(line: str):
     # spec: P3.9
     assert constraint_strength(line) < BINDS

@@ -205,7 +205,6 @@ def test_the_last_resort_is_a_summary_too():
     assert found.rest is None
 
 
-@pytest.mark.xfail(strict=True, reason="the second line of the source's two-line divider is taken for the user's text")
 def test_the_divider_in_two_lines():
     # spec: P4.4 (the source writes it in two lines)
     divider = "--- END OF CONTEXT SUMMARY — respond to the message below, ---\n --- not the summary above ---"
@@ -245,7 +244,6 @@ def test_any_other_message_carries_none(content: Any):
 
 
 @pytest.mark.parametrize("role", ["tool", "system"])
-@pytest.mark.xfail(strict=True, reason="a tool result that shows a log with a summary in it is taken for the summary")
 def test_only_who_may_carry_a_summary_carries_one(role: str):
     # spec: P4.3b, P3.12
     assert find_summary({"role": role, "tool_call_id": "a", "content": frame(BODY)}) is None
