@@ -14,7 +14,7 @@ from bench.real_sessions import Messages, rough_tokens
 
 TAIL_SHARE = 0.25
 """What of a budget is meant for the newest messages; the summary has the rest."""
-SMALLEST = 1_200
+SMALLEST = 1_300
 """Tokens below which thirteen sections and a tail have no room, whatever is asked."""
 
 

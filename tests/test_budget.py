@@ -81,7 +81,7 @@ def test_threshold_with_a_share_of_its_own():
     assert Budget.derive(Settings(threshold_percent=0.75), 200_000).threshold_tokens == 150_000
     assert Budget.derive(Settings(threshold_percent=0.10), 200_000).threshold_tokens == 64_000
     assert Budget.derive(Settings(threshold_percent=0.10, minimum_context_length=0), 200_000).threshold_tokens == 20_000
-    assert Budget.derive(Settings(threshold_percent=1.0), 200_000).threshold_tokens == 170_000
+    assert Budget.derive(Settings(threshold_percent=1.0), 200_000).threshold_tokens == 190_000
 
 
 def test_an_absolute_cap():

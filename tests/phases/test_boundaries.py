@@ -64,7 +64,7 @@ def test_the_head_is_three_messages_by_default():
 def test_after_the_first_time_the_head_is_the_system_prompt():
     # spec: P2.7
     messages = [SYSTEM, {"role": "developer", "content": "more rules"}, *turns(30)]
-    again = plan(messages, tail_ceiling=500, protect_last_n=1, compacted_before=True)
+    again = plan(messages, tail_ceiling=500, protect_last_n=1, settled=2)
     assert again.head_end == 2
     assert 2 in again.middle
 

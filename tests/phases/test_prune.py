@@ -302,10 +302,10 @@ def words(chars: int, count: int) -> list[Message]:
 
 
 def test_the_boundary_by_tokens():
-    # spec: P1.5: each message weighs 390 // 4 + 10 = 107
+    # spec: P1.5: each message weighs 390 // 4 + 10 = 107; the one that passes the budget is protected
     messages = words(390, 10)
-    assert prune_boundary(messages, PruneSettings(protect_tail_tokens=321, protect_last_n=1)) == 7
-    assert prune_boundary(messages, PruneSettings(protect_tail_tokens=320, protect_last_n=1)) == 8
+    assert prune_boundary(messages, PruneSettings(protect_tail_tokens=321, protect_last_n=1)) == 6
+    assert prune_boundary(messages, PruneSettings(protect_tail_tokens=320, protect_last_n=1)) == 7
     assert prune_boundary(messages, PruneSettings(protect_tail_tokens=1070, protect_last_n=1)) == 0
 
 

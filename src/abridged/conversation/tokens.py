@@ -72,7 +72,7 @@ _ASCII: dict[bytes, float] = {
     b" " * 4: -1.98,
     b" " * 6: -1.63,
 }
-_ALL: dict[bytes, float] = _ASCII | {
+_BEYOND_ASCII: dict[bytes, float] = {
     b"h": 0.69,
     b" h": 1.17,
     b"k": 0.70,
@@ -85,8 +85,8 @@ _ALL: dict[bytes, float] = _ASCII | {
     b"s": 0.73,
     b"ssss": -2.65,
 }
-_ASCII_PATTERNS, _ASCII_WEIGHTS = tuple(_ASCII), tuple(_ASCII.values())
-_ALL_PATTERNS, _ALL_WEIGHTS = tuple(_ALL), tuple(_ALL.values())
+_ASCII_WEIGHTS = tuple(_ASCII.values())
+_ALL_WEIGHTS = (*_ASCII.values(), *_BEYOND_ASCII.values())
 
 
 def estimate_tokens(text: str) -> int:
@@ -97,10 +97,46 @@ def estimate_tokens(text: str) -> int:
     """
     if not text:
         return 0
-    count = text.encode("utf-8", "surrogatepass").translate(_CLASSES, _CONTINUATION).replace(b"000", b"3").count
+    shape = text.encode("utf-8", "surrogatepass").translate(_CLASSES, _CONTINUATION).replace(b"000", b"3")
     if text.isascii():
-        return max(1, round(sum(map(mul, map(count, _ASCII_PATTERNS), _ASCII_WEIGHTS))))
-    return max(1, round(sum(map(mul, map(count, _ALL_PATTERNS), _ALL_WEIGHTS))))
+        return max(1, round(sum(map(mul, _ascii_counts(shape), _ASCII_WEIGHTS))))
+    counts = (*_ascii_counts(shape), *map(shape.count, _BEYOND_ASCII))
+    return max(1, round(sum(map(mul, counts, _ALL_WEIGHTS))))
+
+
+def _ascii_counts(shape: bytes) -> tuple[int, ...]:
+    """How often each pattern of `_ASCII` occurs, in its order.
+
+    A shape is mostly small letters and blanks. What is left without them is short and is counted quickly, and a pattern
+    of which a part does not occur is not sought.
+    """
+    count = shape.count
+    rest = shape.translate(None, b"a ")
+    small, capital, digits, dots = count(b"a"), rest.count(b"A"), rest.count(b"0"), rest.count(b".")
+    line = b"\n" in rest
+    edge = count(b"aA") if capital else 0
+    three_dots = count(b"...") if dots > 2 else 0
+    two_blanks = count(b"  ")
+    return (
+        small,
+        count(b"aa"),
+        count(b"a\n") if line else 0,
+        edge,
+        count(b"aAa") if edge else 0,
+        capital,
+        count(b"\nA") if line and capital else 0,
+        rest.count(b"3"),
+        digits,
+        count(b"00") if digits > 1 else 0,
+        dots,
+        three_dots,
+        count(b"." * 8) if three_dots > 1 else 0,
+        count(b".. ") if dots > 1 else 0,
+        len(shape) - len(rest) - small,
+        two_blanks,
+        count(b" " * 4) if two_blanks > 1 else 0,
+        count(b" " * 6) if two_blanks > 2 else 0,
+    )
 
 
 @cache

@@ -21,7 +21,7 @@ _NUMBERED = "Completed Actions"
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s*)(?:\d+[.)]\s*)?[*_]*(.+?)[*_]*\s*[:：]?[*_]*\s*$")
 _BOLD_HEADING = re.compile(r"^\s{0,3}(?:\d+[.)]\s*)?\*\*(.+?)\*\*\s*[:：]?\s*$")
 _ITEM = re.compile(r"^\s{0,3}(?:[-*•]\s+|\d{1,6}[.)]\s+)(.*)$")
-_INDEX_LINE = re.compile(r"^\s{2,}-\s+(\S[^:]{0,60}): (.+)$")
+_INDEX_LINE = re.compile(r"^\s{2,}-\s+(\S.*?): (.+)$")
 _EMPTY_ITEM = re.compile(r"(?:\(?none\.?\)?|n/?a\.?|无。?|（无）|没有。?|-+)", re.IGNORECASE)
 
 _ALIASES = {

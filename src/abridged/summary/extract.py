@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from abridged.conversation.text import one_line
 from abridged.conversation.tokens import Counter as TokenCounter
 from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument, item_text
 from abridged.summary.identifiers import kind_of, names_in, shape_of
@@ -20,12 +21,14 @@ from abridged.summary.template import SECTIONS
 
 _STANDING = {
     "Active Task": 0.15, "Goal": 0.10, "Constraints & Preferences": 0.30, "Active State": 0.08, "In Progress": 0.06,
-    "Blocked": 0.08, "Pending User Asks": 0.06, "Remaining Work": 0.06, "Relevant Files": 0.08,
+    "Blocked": 0.08, "Pending User Asks": 0.06, "Remaining Work": 0.06, "Relevant Files": 0.08, "Key Decisions": 0.06,
 }  # fmt: skip
 """Sections that are filled first, and the most of the budget that each may take."""
+_OVERFLOWING = frozenset({"Key Decisions", "Relevant Files"})
+"""Standing sections whose other lines may still be chosen for what they name."""
 _REPLACED = frozenset({"Active Task", "In Progress"})
 """Sections in which the previous summary's items are stale once something happened."""
-_PREVIOUS_RANK = {"Completed Actions": 0.5, "Key Decisions": 0.8, "Resolved Questions": 0.6, "Relevant Files": 0.6}
+_PREVIOUS_RANK = {"Completed Actions": 0.5, "Key Decisions": 1.5, "Resolved Questions": 0.6}
 _KIND_WORTH = {"path": 0.6, "code": 0.8, "id": 0.6, "url": 0.4, "email": 0.4, "hash": 0.4, "date": 0.2}
 """What a name gains by its kind."""
 _KIND_FACTOR = {"number": 0.4, "time": 0.7}
@@ -51,7 +54,7 @@ SMALL_INDEX_SHARE = 0.95
 """The same in the smallest summary: a line takes the room of many names."""
 SMALL_BUDGET = 3_000
 """From this many tokens down the one share becomes the other."""
-FOCUS_SHARE = 0.65
+FOCUS_SHARE = 0.7
 """The share of what the standing sections leave that goes to lines on the focus topic first (spec: P3.6)."""
 
 
@@ -106,7 +109,9 @@ class _Selection:
     def run(self) -> Extract:
         standing, log, skipped_before = self._candidates()
         for section, share in _STANDING.items():
-            self._fill(section, standing[section], int(self.request.budget * share))
+            rest = self._fill(section, standing[section], int(self.request.budget * share))
+            if section in _OVERFLOWING:
+                log += rest
         log = self._choose_topic(self._choose_requests(log))
         remaining = self._greedy(log, int(self.left * (1 - _index_share(self.request.budget))))
         self._choose_names()
@@ -146,8 +151,8 @@ class _Selection:
 
     # -- choosing -----------------------------------------------------------------------------------------------------
 
-    def _fill(self, section: str, lines: list[Line], cap: int) -> None:
-        """The best lines of a standing section up to its cap; the first is cut rather than left out."""
+    def _fill(self, section: str, lines: list[Line], cap: int) -> list[Line]:
+        """The best lines of a standing section up to its cap; the first is cut rather than left out. Returns the rest."""
         room = min(cap, self.left)
         faint_room = int(self.request.budget * FAINT_SHARE)
         chosen: list[Line] = []
@@ -166,9 +171,14 @@ class _Selection:
                 self.left -= cost
         for line in chosen:
             self._take(line)
+        taken = {line.order for line in chosen}
+        return [line for line in lines if line.order not in taken]
 
     def _choose_requests(self, lines: list[Line]) -> list[Line]:
         """The user's own words before all other events, up to their share. Returns the others."""
+        goal = "".join(line.text for line in self.taken if line.section == "Goal")
+        said = ASKED + one_line(goal, 60).rstrip("…")
+        lines = [line for line in lines if not goal or not line.text.startswith(said)]  # once is enough
         asked = [line for line in lines if line.text.startswith(ASKED)]
         rest = self._greedy(asked, int(self.left * REQUEST_SHARE))
         return rest + [line for line in lines if not line.text.startswith(ASKED)]
@@ -330,6 +340,8 @@ def _written_lines(document: SummaryDocument) -> list[Line]:
 def _previous_rank(section: str, text: str) -> float:
     if section == "Constraints & Preferences":
         return constraint_strength(text) or 0.4
+    if section == "Relevant Files":
+        return 1.0 if "written" in text else 0.3
     return _PREVIOUS_RANK.get(section, 0.8)
 
 
