@@ -392,13 +392,13 @@ def _fact_worth(request: ExtractRequest) -> dict[str, float]:
     return {name: value for name, value in worth.items() if value > 0}
 
 
-def _cut_to(text: str, tokens: int, count: Callable[[str], int]) -> str:
-    """The front of a text that fits, with an ellipsis."""
-    if tokens < 4:
-        return ""
-    while count(text) > tokens and len(text) > 8:
-        text = text[: max(8, int(len(text) * tokens / (count(text) + 1)) - 2)].rstrip() + "…"
-    return text
+def _cut_to(text: str, tokens: int, cost: Callable[[str], int]) -> str:
+    """The front of a text that costs at most so much, with an ellipsis; "" where nothing would be left."""
+    length, cut = len(text), text
+    while length >= 8 and (asked := cost(cut)) > tokens:
+        length = min(length * max(tokens, 1) // asked, length - 1)
+        cut = text[:length].rstrip() + "…"
+    return cut if length >= 8 else ""
 
 
 def _words(topic: str) -> frozenset[str]:
