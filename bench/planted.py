@@ -1,26 +1,28 @@
-"""Conversations of any length with a known fact of every kind in each turn; a seed always gives the same one.
+"""Conversations of any length with a known fact of each kind in every turn; a seed always gives the same one.
 
 A turn is four messages: a request (ticket, rule), a call (path, key), its result with an error code in the middle, and
-a decision. Results take turns in three shapes, since logs, listings and JSON do not cost the same.
+a decision. What fills the result decides what a compression costs: `plain` is words alone, `dense` has names and
+numbers on every line, as logs, listings and JSON have.
 """
 
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from abridged.testing import Message, assistant, call, result, user
 
 RESULT_CHARS = 2_400
 """About so many characters has each result."""
 SYSTEM = "You maintain a warehouse application. Work through the tickets one by one and say what you decide."
-WORDS = (
-    "anchor basket bridge candle carton chart clerk copper corner crane daily depot drawer early engine extra filter "
-    "forklift garden gentle handle harbour invoice kettle ladder label late lorry margin meadow merge mirror narrow "
-    "number office order packing pallet paper parcel pencil picker plain pocket quick quiet ramp receipt refund remote "
-    "return river round sample scale scanner second shelf shift silver simple sorted spare stack station stock string "
-    "supply table ticket timber transit truck upper urgent vendor wagon weekly weight window winter yard yellow zone"
-).split()
+WORDS = tuple(
+    (  # noqa: SIM905
+        "anchor basket bridge candle carton chart clerk copper corner crane daily depot drawer early engine extra "
+        "filter forklift garden gentle handle harbour invoice kettle ladder label late lorry margin meadow merge "
+        "mirror narrow number office order packing pallet paper parcel pencil picker plain pocket quick quiet ramp "
+        "receipt refund remote return river round sample scale scanner second shelf shift silver simple sorted spare "
+        "stack station stock string supply table timber transit truck upper urgent vendor wagon weekly weight yard"
+    ).split()
+)
 RULES = (
     "Never change the columns of {word} without a migration.",
     "Always keep the old {word} endpoint alive.",
@@ -28,66 +30,54 @@ RULES = (
     "Do not log the names of {word} customers.",
 )
 DECISIONS = (
-    "I decided to keep {path} as it is and to retry {code} once.",
+    "I decided to leave {path} as it is and to retry {code} once.",
     "We will move the check for {code} out of {path}.",
     "Decision: {path} returns early when {code} shows up.",
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What was planted in one turn."""
-
-    ticket: str
-    rule: str
-    path: str
-    key: str
-    code: str
-
-
-def conversation(turns: int, seed: int = 0) -> tuple[list[Message], list[Facts]]:
-    """`4 * turns + 1` messages, the system prompt first, and what stands in each turn."""
+def conversation(turns: int, *, filler: str = "plain", seed: int = 0) -> list[Message]:
+    """`4 * turns + 1` messages, the system prompt first."""
     dice = random.Random(seed)
     messages: list[Message] = [{"role": "system", "content": SYSTEM}]
-    planted: list[Facts] = []
     for turn in range(turns):
-        facts = _facts(dice, turn)
-        planted.append(facts)
-        messages += _turn(dice, turn, facts)
-    return messages, planted
+        messages += _turn(dice, turn, FILLERS[filler])
+    return messages
 
 
-def _facts(dice: random.Random, turn: int) -> Facts:
-    word, other = dice.choices(WORDS, k=2)
-    return Facts(
-        ticket=f"WH-{10_000 + turn * 7}",
-        rule=dice.choice(RULES).format(word=f"{word}_{turn}"),
-        path=f"src/{word}/{other}_{turn}.py",
-        key=f"k{turn}-{dice.randrange(16**6):06x}",
-        code=f"E{turn}-{dice.randint(100, 999)}",
+Shape = Callable[[random.Random], str]
+"""Makes one line of a result."""
+
+
+def _turn(dice: random.Random, turn: int, shapes: tuple[Shape, ...]) -> list[Message]:
+    folder, name, thing = dice.choices(WORDS, k=3)
+    path, key, code = (
+        f"src/{folder}/{name}_{turn}.py",
+        f"k{turn}-{dice.randrange(10**6)}",
+        f"E{turn}-{dice.randrange(999)}",
     )
-
-
-def _turn(dice: random.Random, turn: int, facts: Facts) -> list[Message]:
-    lines = _filler(dice, SHAPES[turn % len(SHAPES)])
-    lines.insert(len(lines) // 2, f"the step for {facts.key} ended with {facts.code}")
-    call_id = f"call_{turn}"
-    decision = dice.choice(DECISIONS).format(path=facts.path, code=facts.code)
+    rule = dice.choice(RULES).format(word=f"{thing}_{turn}")
+    lines = _lines(dice, shapes[turn % len(shapes)])
+    lines.insert(len(lines) // 2, f"the step for {thing} ended with {code}")
     return [
-        user(f"Please look into {facts.ticket}: {' '.join(dice.choices(WORDS, k=8))}. {facts.rule}"),
-        assistant(f"I look at {facts.path}.", call(call_id, "check_module", path=facts.path, key=facts.key)),
-        result(call_id, "\n".join(lines)),
-        assistant(decision),
+        user(f"Please look into WH-{10_000 + turn * 7}: {' '.join(dice.choices(WORDS, k=8))}. {rule}"),
+        assistant(f"I look at {path}.", call(f"call_{turn}", "check_module", path=path, key=key)),
+        result(f"call_{turn}", "\n".join(lines)),
+        assistant(dice.choice(DECISIONS).format(path=path, code=code)),
     ]
 
 
-def _filler(dice: random.Random, shape: Callable[[random.Random], str]) -> list[str]:
+def _lines(dice: random.Random, shape: Shape) -> list[str]:
     lines: list[str] = []
     size = 0
     while size < RESULT_CHARS:
         lines.append(shape(dice))
         size += len(lines[-1]) + 1
     return lines
+
+
+def _words(dice: random.Random) -> str:
+    return " ".join(dice.choices(WORDS, k=12))
 
 
 def _log(dice: random.Random) -> str:
@@ -107,4 +97,4 @@ def _record(dice: random.Random) -> str:
     return json.dumps({"sku": f"{name.upper()[:3]}{number:06}", "place": place, "count": number % 97})
 
 
-SHAPES = (_log, _listing, _record)
+FILLERS: dict[str, tuple[Shape, ...]] = {"plain": (_words,), "dense": (_log, _listing, _record)}

@@ -2,7 +2,7 @@
 
 import re
 
-from abridged.conversation.text import Message, content_text
+from abridged.conversation.text import Message, content_text, pictures
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
@@ -31,7 +31,7 @@ def is_real_user(message: Message) -> bool:
     content = message.get("content")
     text = content_text(content)
     if not text.strip():
-        return isinstance(content, list) and content != []  # pictures alone are a request too
+        return any(True for _ in pictures(content))  # a picture alone is a request too
     return not _SYNTHETIC.match(text)
 
 

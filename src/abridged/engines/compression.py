@@ -70,8 +70,8 @@ class Compression:
             ),
             report,
         )  # fmt: skip  # phase 3
-        head = [kept[place] for place in range(plan.head_end)]
-        tail = [kept[place] for place in plan.kept[plan.head_end :]]
+        head = [kept[place] for place in plan.front]
+        tail = [kept[place] for place in plan.kept[len(head) :]]
         result = repair(assemble(head, summary, tail)).messages  # phases 4 and 5
         return self._smaller(result, sound.messages, report)
 

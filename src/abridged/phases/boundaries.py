@@ -46,11 +46,18 @@ class Plan:
     """The newest user message, where it would have been left in the middle: it stands right after the summary."""
     cut: frozenset[int] = frozenset()
     """Results in the tail that are cut to their two ends."""
+    anchor_first: bool = False
+    """The tail opens with a user's message (a heartbeat, say): then the anchor stands before the summary."""
 
     @property
     def middle(self) -> list[int]:
         """Indexes of what is summarised."""
         return [index for index in range(self.head_end, self.tail_start) if index != self.anchor]
+
+    @property
+    def front(self) -> list[int]:
+        """Indexes of what stands before the summary."""
+        return [*range(self.head_end), *([self.anchor] if self.anchor is not None and self.anchor_first else [])]
 
     @property
     def kept(self) -> list[int]:
@@ -68,7 +75,12 @@ def plan_boundaries(messages: list[Message], settings: BoundarySettings, weigh: 
     tail_start, cut = _tail(messages, head_end, settings, weigh)
     user = newest_user(messages)
     anchor = user if user is not None and head_end <= user < tail_start else None
-    return Plan(head_end, tail_start, len(messages), anchor, cut)
+    crowded = anchor is not None and _is_user(messages, tail_start) and not _is_user(messages, head_end - 1)
+    return Plan(head_end, tail_start, len(messages), anchor, cut, crowded)
+
+
+def _is_user(messages: list[Message], index: int) -> bool:
+    return 0 <= index < len(messages) and messages[index].get("role") == "user"
 
 
 def _head_end(messages: list[Message], settings: BoundarySettings, weigh: Weigh) -> int:

@@ -13,7 +13,7 @@ from typing import cast
 from abridged.conversation.calls import ToolCall, tool_calls
 from abridged.conversation.measure import weight
 from abridged.conversation.pairing import live_group, pair
-from abridged.conversation.roles import is_tool_result
+from abridged.conversation.roles import is_tool_result, newest_user
 from abridged.conversation.text import MAX_DEPTH, Message, as_fields, as_list, content_text, is_picture
 from abridged.digests import DIGESTS, DigestRegistry
 from abridged.digests.wording import LINE_CHARS
@@ -66,7 +66,7 @@ def prune(messages: list[Message], settings: PruneSettings | None = None, digest
     settings = settings or PruneSettings()
     pruned = Pruned(list(messages), prune_boundary(messages, settings))
     pairing = pair(messages)
-    live = live_group(messages)
+    live, request = live_group(messages), newest_user(messages)
     _drop_duplicates(pruned, settings)
     for index in range(settings.protect_first_n, pruned.boundary):
         message = pruned.messages[index]
@@ -74,7 +74,7 @@ def prune(messages: list[Message], settings: PruneSettings | None = None, digest
             _digest_result(pruned, index, pairing.call(index), settings, digests)
         elif index != live and message.get("tool_calls"):
             _shorten_arguments(pruned, index, settings)
-        if not isinstance(message.get("content"), str | None):
+        if index != request and not isinstance(message.get("content"), str | None):
             _drop_pictures(pruned, index)
     return pruned
 
@@ -113,7 +113,7 @@ def _digest_result(
     """One informative line instead of a long result (spec: P1.3)."""
     message = pruned.messages[index]
     text = content_text(message.get("content"))
-    if len(text) < settings.min_chars or _is_marker(text):
+    if len(text.replace(PICTURE, "")) < settings.min_chars or _is_marker(text):
         return
     line = digests.digest(call.name if call else str(message.get("name") or ""), call.parsed() if call else None, text)
     if len(line) < len(text):

@@ -4,6 +4,7 @@ The only calls without a result are those of the last message that may still be 
 in, so that every other phase sees whole tool groups, and once more on what leaves. Messages in order pass untouched.
 """
 
+import operator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -32,7 +33,7 @@ class Repair:
     relabelled: int = 0
     """Results or calls whose id was set, so that both sides read the same."""
     discarded: int = 0
-    """Entries of the list that are no messages at all."""
+    """Entries that are no messages, or no calls, at all."""
 
     @property
     def changed(self) -> bool:
@@ -53,6 +54,9 @@ def repair(messages: list[Any]) -> Repair:
             continue
         calls = pairing.calls.get(index)
         if not calls:
+            if message.get("tool_calls"):  # entries, and not one call among them
+                message = {key: value for key, value in message.items() if key != "tool_calls"}
+                fixed.discarded += 1
             fixed.messages.append(message)
             fixed.sources.append(dicts[index])
             continue
@@ -92,17 +96,20 @@ def _emit_group(
 def _with_ids(
     fixed: Repair, message: Message, index: int, calls: tuple[ToolCall, ...]
 ) -> tuple[Message, dict[int, str]]:
-    """The message with an id on each call; made only where one is missing."""
-    ids = {call.position: call.raw_ids[0] for call in calls if call.raw_ids}
-    missing = [call.position for call in calls if not call.raw_ids]
-    if not missing:
-        return message, ids
-    entries = list(cast("list[dict[str, Any]]", message["tool_calls"]))
-    for position in missing:
-        ids[position] = f"call_{index}_{position}"
-        entries[position] = {**entries[position], "id": ids[position]}
-        fixed.relabelled += 1
-    return {**message, "tool_calls": entries}, ids
+    """The message with calls alone among its calls, a text for an id on each; made anew only where that is not so."""
+    given = cast("list[Any]", message["tool_calls"])
+    ids: dict[int, str] = {}
+    entries: list[Any] = []
+    for call in calls:
+        entry = cast("dict[str, Any]", given[call.position])
+        ids[call.position] = call.raw_ids[0] if call.raw_ids else f"call_{index}_{call.position}"
+        if not call.raw_ids or not isinstance(entry.get("id", ""), str):
+            entry = {**entry, "id": ids[call.position]}
+            fixed.relabelled += 1
+        entries.append(entry)
+    fixed.discarded += len(given) - len(entries)
+    same = len(given) == len(entries) and all(map(operator.is_, given, entries))
+    return (message if same else {**message, "tool_calls": entries}), ids
 
 
 def _labelled(fixed: Repair, result: Message, call: ToolCall, ids: dict[int, str]) -> Message:

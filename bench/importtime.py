@@ -1,0 +1,88 @@
+"""What `import abridged` costs: milliseconds above a bare interpreter, the slowest modules, required dependencies.
+
+    python -m bench.importtime [--runs 10] [--modules 12] [--strict]
+
+Each run is a new process. The two commands take turns, and the first run of each, which may write byte code, is not
+counted. Modules are listed with their own time, without what they import.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from importlib.metadata import requires
+from statistics import median
+from typing import NamedTuple
+
+GOAL_MS = 50.0
+"""Milliseconds that the import may add."""
+_LINE = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \| ( *)(\S+)")
+
+
+class Module(NamedTuple):
+    """Milliseconds: `own` without, `total` with what it imports."""
+
+    name: str
+    own: float
+    total: float
+
+
+def python(code: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *options, "-c", code], check=True, capture_output=True, text=True)
+
+
+def milliseconds(code: str) -> float:
+    """Wall time of one new process."""
+    start = time.perf_counter()
+    python(code)
+    return 1_000 * (time.perf_counter() - start)
+
+
+def added(runs: int) -> tuple[float, float]:
+    """Median milliseconds of a bare interpreter, and what the import adds."""
+    pairs = [(milliseconds("pass"), milliseconds("import abridged")) for _ in range(runs + 1)][1:]
+    bare, imported = map(median, zip(*pairs, strict=True))
+    return bare, imported - bare
+
+
+def modules() -> list[Module]:
+    """What the import loads and a bare interpreter does not, the slowest first."""
+    bare = {module.name for module in _loaded("pass")}
+    found = [module for module in _loaded("import abridged") if module.name not in bare]
+    return sorted(found, key=lambda module: -module.own)
+
+
+def _loaded(code: str) -> list[Module]:
+    lines = map(_LINE.match, python(code, "-X", "importtime").stderr.splitlines())
+    return [Module(line[4], int(line[1]) / 1_000, int(line[2]) / 1_000) for line in lines if line]
+
+
+def required_dependencies() -> list[str]:
+    """Those that come without asking for an extra, from the installed metadata."""
+    return [entry for entry in requires("abridged") or [] if "extra ==" not in entry]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--modules", type=int, default=12)
+    parser.add_argument("--strict", action="store_true", help="exit code 1 where the goal is missed")
+    given = parser.parse_args()
+    bare, more = added(given.runs)
+    loaded, needed = modules(), required_dependencies()
+    own = sum(module.own for module in loaded if module.name.split(".")[0] == "abridged")
+    foreign = sum(module.own for module in loaded) - own
+    print(f"{'own ms':>8} {'total ms':>9}  module")
+    for module in loaded[: given.modules]:
+        print(f"{module.own:8.2f} {module.total:9.2f}  {module.name}")
+    print(f"\n{len(loaded)} modules: {own:.1f} ms in abridged, {foreign:.1f} ms in the standard library")
+    print(f"bare interpreter {bare:.1f} ms, import abridged +{more:.1f} ms, median of {given.runs} processes")
+    print(f"required dependencies: {len(needed)} {' '.join(needed)}".rstrip())
+    print(f"{'holds' if more <= GOAL_MS else 'falls short':12} import: +{more:.1f} ms (goal: at most {GOAL_MS:.0f} ms)")
+    if given.strict and more > GOAL_MS:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
