@@ -94,7 +94,7 @@ def seconds(action: Callable[[list[Message]], object], messages: list[Message]) 
 
 
 def growth(sizes: list[int], runs: int, filler: str) -> dict[int, float]:
-    """Turns -> milliseconds per turn. Each run has a conversation of its own; sizes alternate, so that all share luck."""
+    """Turns -> milliseconds per turn. Each run has conversations of its own; sizes alternate, so that all share luck."""
     taken: dict[int, list[float]] = {turns: [] for turns in sizes}
     for seed in range(1, runs + 1):
         for turns in sizes:

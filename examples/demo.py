@@ -1,6 +1,6 @@
 """Compress the recorded session as a user would, and look at what the model would read afterwards.
 
-    make demo
+make demo
 """
 
 import json
@@ -15,7 +15,7 @@ WINDOW = 64_000
 
 
 def demo() -> int:
-    print(f"A recorded session of an agent ({SESSION.name}, see examples/README.md) in a window of {WINDOW:,} tokens:\n")
+    print(f"A recorded session of an agent (see examples/README.md) in a window of {WINDOW:,} tokens:\n")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "compressed.json"
         code = main(["compress", str(SESSION), "-o", str(out), "--context-length", str(WINDOW)])

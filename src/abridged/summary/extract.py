@@ -152,7 +152,7 @@ class _Selection:
     # -- choosing -----------------------------------------------------------------------------------------------------
 
     def _fill(self, section: str, lines: list[Line], cap: int) -> list[Line]:
-        """The best lines of a standing section up to its cap; the first is cut rather than left out. Returns the rest."""
+        """The best lines of a standing section up to its cap; the first is cut, not left out. Returns the rest."""
         room = min(cap, self.left)
         faint_room = int(self.request.budget * FAINT_SHARE)
         chosen: list[Line] = []

@@ -73,7 +73,8 @@ _ABOUT_ME = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"^E\s{2,}|\b\w*(?:Error|Exception): |^\s*(?:raise|throw|assert|return|print|console|elif|except|catch|var|let|const)\b[^。!]*[({=\[]|"
+    r"^E\s{2,}|\b\w*(?:Error|Exception): |"
+    r"^\s*(?:raise|throw|assert|return|print|console|elif|except|catch|var|let|const)\b[^。!]*[({=\[]|"
     r"[{};]\s*$|^\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )|"
     r"\)\s*[{:]\s*$|[=!<>]=|=>|->|\w\(\w*\)\."
 )
