@@ -13,8 +13,9 @@ from abridged.conversation.measure import replayed_text
 from abridged.conversation.roles import is_real_user, newest_user
 from abridged.conversation.text import Message, content_text
 from abridged.conversation.tokens import Counter
+from abridged.summary.candidates import ExtractRequest
 from abridged.summary.document import SummaryDocument, parse
-from abridged.summary.extract import Extract, ExtractRequest, extract
+from abridged.summary.extract import Extract, extract
 from abridged.summary.identifiers import names_in
 from abridged.summary.ledger import read_ledger
 from abridged.summary.prompt import build_prompt

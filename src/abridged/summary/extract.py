@@ -5,19 +5,16 @@ typed index of the names that no line has. Room that one form leaves goes to the
 """
 
 import heapq
-import math
 import re
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from abridged.conversation.text import one_line
-from abridged.conversation.tokens import Counter as TokenCounter
+from abridged.summary.candidates import ExtractRequest, candidates
 from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument, item_text
-from abridged.summary.identifiers import kind_of, names_in, shape_of
-from abridged.summary.language import constraint_strength
-from abridged.summary.ledger import ASKED, Fact, Ledger, Line, normal, work_in
-from abridged.summary.template import SECTIONS
+from abridged.summary.facts import worth_of
+from abridged.summary.identifiers import kind_of, names_in
+from abridged.summary.lines import ASKED, Line
 
 _STANDING = {
     "Active Task": 0.15, "Goal": 0.10, "Constraints & Preferences": 0.30, "Active State": 0.08, "In Progress": 0.06,
@@ -26,26 +23,9 @@ _STANDING = {
 """Sections that are filled first, and the most of the budget that each may take."""
 _OVERFLOWING = frozenset({"Key Decisions", "Relevant Files"})
 """Standing sections whose other lines may still be chosen for what they name."""
-_REPLACED = frozenset({"Active Task", "In Progress"})
-"""Sections in which the previous summary's items are stale once something happened."""
-_PREVIOUS_RANK = {"Completed Actions": 0.5, "Key Decisions": 1.5, "Resolved Questions": 0.6}
-_KIND_WORTH = {"path": 0.6, "code": 0.8, "id": 0.6, "url": 0.4, "email": 0.4, "hash": 0.4, "date": 0.2}
-"""What a name gains by its kind."""
-_KIND_FACTOR = {"number": 0.4, "time": 0.7}
-"""Kinds that are plenty and seldom asked for again."""
-_LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
 FAINT = 0.8
 """Below this rank a line of a standing section is a wish or a guess; those of a section share `FAINT_SHARE`."""
 FAINT_SHARE = 0.08
-CARRIED_WORTH = 3.5
-"""What the first name of the previous summary's index is worth; the last one three fifths of it."""
-WRITTEN_RANK = 6.0
-"""What a model's own item is worth beside the names in it."""
-CROWD = 12
-"""From so many names of one shape in one result on, each is a row of a listing and worth less."""
-SHAPE_WORTH = 1.5
-"""What a name gains when names of its shape were used as arguments: calls take the like again."""
-LABEL_WORTH = 1.5
 REQUEST_SHARE = 0.10
 """The share of what the standing sections leave that is meant for what the user asked."""
 INDEX_SHARE = 0.6
@@ -68,29 +48,6 @@ class Extract:
     lines_left_out: int = 0
 
 
-@dataclass(slots=True)
-class ExtractRequest:
-    """What a summary is made of."""
-
-    ledger: Ledger
-    """What is replaced."""
-    budget: int
-    """Tokens for the body."""
-    counter: TokenCounter
-    active_task: tuple[str, int] | None = None
-    """The newest real user request of the whole conversation and its index."""
-    goal: tuple[str, int] | None = None
-    """The first one."""
-    previous: SummaryDocument = field(default_factory=SummaryDocument)
-    written: SummaryDocument | None = None
-    """What a model wrote of the same turns, with the previous summary before it."""
-    kept_names: frozenset[str] = frozenset()
-    """Names that stand in the head or the tail: they need no room."""
-    focus_topic: str | None = None
-    length: int = 1
-    """Messages in the conversation."""
-
-
 def extract(request: ExtractRequest) -> Extract:
     """The best document for the budget (spec: P3.1, P3.2, P3.4)."""
     return _Selection(request).run()
@@ -101,13 +58,17 @@ class _Selection:
         self.request = request
         self.count = request.counter
         self.document = SummaryDocument()
-        self.worth = _fact_worth(request)
+        self.worth = worth_of(request.ledger.facts, request.previous, request.length)
         self.covered: set[str] = set(request.kept_names)
         self.taken: list[Line] = []
         self.left = request.budget - self.count(self.document.render())
 
     def run(self) -> Extract:
-        standing, log, skipped_before = self._candidates()
+        lines, skipped_before = candidates(self.request)
+        standing: dict[str, list[Line]] = {section: [] for section in _STANDING}
+        log: list[Line] = []
+        for line in lines:
+            standing.get(line.section, log).append(line)
         for section, share in _STANDING.items():
             rest = self._fill(section, standing[section], int(self.request.budget * share))
             if section in _OVERFLOWING:
@@ -121,33 +82,6 @@ class _Selection:
         self._trim()
         kept = sum(name in self.covered for name in self.worth)
         return Extract(self.document, len(self.worth), kept, skipped)
-
-    # -- candidates ---------------------------------------------------------------------------------------------------
-
-    def _candidates(self) -> tuple[dict[str, list[Line]], list[Line], int]:
-        """Lines of the previous summary and of the ledger; of one section and key the newest."""
-        request = self.request
-        previous, skipped = _previous_lines(request)
-        written = _written_lines(request.written) if request.written else []
-        lines: dict[tuple[str, str], Line] = {}
-        if request.active_task:
-            text, index = request.active_task
-            lines["Active Task", "task"] = Line("Active Task", text, (index,), 1.0)
-        if request.goal and not request.previous.sections["Goal"] and not any(w.section == "Goal" for w in written):
-            text, index = request.goal
-            lines["Goal", "goal"] = Line("Goal", text, (index,), 1.0)
-        for line in (*previous, *written, *request.ledger.lines):
-            key = (line.section, line.key or normal(line.text))
-            older = lines.pop(key, None)
-            if older and older.rank > line.rank:
-                line.rank = older.rank
-            lines[key] = line
-        standing: dict[str, list[Line]] = {section: [] for section in _STANDING}
-        log: list[Line] = []
-        for order, line in enumerate(lines.values()):
-            line.order = order
-            standing.get(line.section, log).append(line)
-        return standing, log, skipped
 
     # -- choosing -----------------------------------------------------------------------------------------------------
 
@@ -301,95 +235,6 @@ class _Selection:
 def _index_share(budget: int) -> float:
     small = max(0.0, 1 - budget / SMALL_BUDGET)
     return INDEX_SHARE + (SMALL_INDEX_SHARE - INDEX_SHARE) * small
-
-
-def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
-    """The previous summary's items as candidates again, stale ones left out; and how many steps it had left out."""
-    lines: list[Line] = []
-    skipped = 0
-    ledger = request.ledger
-    for section in SECTIONS:
-        if section in _REPLACED and ledger.acted:
-            continue
-        asked = section == "Pending User Asks" and ledger.acted  # whoever acted has seen it: a step like others now
-        for item in request.previous.sections[section]:
-            left_out = _LEFT_OUT.match(item.text)
-            if left_out:
-                skipped += int(left_out[1].replace(",", ""))
-                continue
-            key = _key(section, item.text)
-            if section == "Blocked" and key in ledger.succeeded:
-                continue
-            if asked:
-                lines.append(Line("Completed Actions", f"{ASKED}{item.text}”", (), 0.8))
-            else:
-                lines.append(Line(section, item.text, (), _previous_rank(section, item.text), key))
-    return lines, skipped
-
-
-def _written_lines(document: SummaryDocument) -> list[Line]:
-    """A model's items come before all others; only the active task is not its own (spec: P3.9)."""
-    return [
-        Line(section, item.text, (), WRITTEN_RANK, _key(section, item.text))
-        for section in SECTIONS
-        if section != "Active Task"
-        for item in document.sections[section]
-    ]
-
-
-def _previous_rank(section: str, text: str) -> float:
-    if section == "Constraints & Preferences":
-        return constraint_strength(text) or 0.4
-    if section == "Relevant Files":
-        return 1.0 if "written" in text else 0.3
-    return _PREVIOUS_RANK.get(section, 0.8)
-
-
-def _key(section: str, text: str) -> str:
-    if section == "Blocked":
-        return work_in(text)
-    if section == "Relevant Files":
-        return text.split(" — ")[0].strip("`* ")
-    if section == "Active State" and ": " in text:
-        return text.split(": ")[0]
-    return normal(text)
-
-
-def _fact_worth(request: ExtractRequest) -> dict[str, float]:
-    """What each name is worth: who used it, how often, how recently, and of what kind it is."""
-    facts: dict[str, Fact] = request.ledger.facts
-    span = max(1, request.length)
-    worth: dict[str, float] = {}
-    used_shapes = Counter(shape_of(name) for name, fact in facts.items() if fact.argument)
-    used_labels = Counter(fact.label for fact in facts.values() if fact.argument)
-    for name, fact in facts.items():
-        uses = fact.user + fact.argument + fact.assistant + fact.result
-        mere = not (fact.user or fact.argument or fact.assistant)
-        crowd = math.sqrt(CROWD / fact.crowd) if mere and fact.crowd > CROWD else 1.0
-        worth[name] = (
-            _KIND_FACTOR.get(kind_of(name) or "", 1.0)
-            * crowd
-            * (
-                0.4
-                + (2.0 + math.log1p(fact.argument) if fact.argument else 0.0)
-                + (1.5 if fact.user else 0.0)
-                + (0.8 if fact.assistant else 0.0)
-                + 0.5 * math.log1p(uses)
-                + 0.8 * (fact.last / span) ** 2
-                + SHAPE_WORTH * min(1.0, math.log1p(used_shapes[shape_of(name)]) / 2)
-                + LABEL_WORTH * min(1.0, math.log1p(used_labels[fact.label]) / 2)
-                + _KIND_WORTH.get(kind_of(name) or "", 0.0)
-            )
-        )
-    for names in request.previous.index.values():
-        for place, name in enumerate(names):
-            carried = CARRIED_WORTH * (1 - 0.4 * place / max(1, len(names)))
-            worth[name] = max(worth.get(name, 0.0), carried)
-    for section in SECTIONS:
-        for item in request.previous.sections[section]:
-            for name in names_in(item.text):
-                worth[name] = max(worth.get(name, 0.0), CARRIED_WORTH * 0.8)
-    return {name: value for name, value in worth.items() if value > 0}
 
 
 def _cut_to(text: str, tokens: int, cost: Callable[[str], int]) -> str:

@@ -21,26 +21,30 @@ _ESCAPE = re.compile(r"\\[nrt\"'\\]")
 _DRIVE = re.compile(r"\b[A-Za-z]:\\")
 _LABELLED = re.compile(r'"([A-Za-z_][\w.-]{0,39})"\s*:\s*(?:"([^"\s\\]{3,120})"|(-?\d[\d.]{2,}))')
 
-_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        ("url", r"[a-z][a-z0-9+]*://.+"),
-        ("email", r"[\w.+-]+@[\w-]+\.[\w.-]+"),
-        ("flag", r"--[A-Za-z].+"),
-        ("date", r"\d{4}-\d{2}-\d{2}\S*"),
-        ("time", r"\d{1,2}:\d{2}(?::\d{2})?\S*"),
-        ("version", r"v?\d+\.\d+\.\d[\w.+-]*"),
-        ("hash", r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}"),
-        ("number", r"[+-]?\$?\d[\d.,:/%-]*[a-zA-Z%]{0,2}"),
-        (
-            "path",
-            r"(?:[~.$]{0,2}/|[\w.@~$+-]+/)[\w.@~$+/:#-]*|[\w@~$+-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}(?::\d+)?",
-        ),
-        ("code", r"[A-Z][A-Z0-9]*(?:[-_#:][A-Z0-9]*\d\w*)+|[A-Z]{2,}\d+\w*"),
-        ("id", r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z]).+"),
-        ("symbol", r".*[A-Za-z]_.*|_.*|.*[a-z][A-Z].*|[A-Za-z_][\w]*(?:(?:\.|::)[A-Za-z_]\w*)+"),
+_KIND = re.compile(
+    "|".join(
+        f"(?P<{kind}>{pattern})"
+        for kind, pattern in (
+            ("url", r"[a-z][a-z0-9+]*://.+"),
+            ("email", r"[\w.+-]+@[\w-]+\.[\w.-]+"),
+            ("flag", r"--[A-Za-z].+"),
+            ("date", r"\d{4}-\d{2}-\d{2}\S*"),
+            ("time", r"\d{1,2}:\d{2}(?::\d{2})?\S*"),
+            ("version", r"v?\d+\.\d+\.\d[\w.+-]*"),
+            ("hash", r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}"),
+            ("number", r"[+-]?\$?\d[\d.,:/%-]*[a-zA-Z%]{0,2}"),
+            (
+                "path",
+                r"(?:[~.$]{0,2}/|[\w.@~$+-]+/)[\w.@~$+/:#-]*"
+                r"|[\w@~$+-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}(?::\d+)?",
+            ),
+            ("code", r"[A-Z][A-Z0-9]*(?:[-_#:][A-Z0-9]*\d\w*)+|[A-Z]{2,}\d+\w*"),
+            ("id", r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z]).+"),
+            ("symbol", r".*[A-Za-z]_.*|_.*|.*[a-z][A-Z].*|[A-Za-z_][\w]*(?:(?:\.|::)[A-Za-z_]\w*)+"),
+        )
     )
 )
+"""The kinds of a name, the first that fits."""
 _PLAIN = re.compile(
     r"[A-Za-z]{1,12}/[A-Za-z]{1,12}"  # and/or
     r"|[a-z]+\.[A-Z][a-z]+|(?:[A-Za-z]\.)+[A-Za-z]?"  # end.Start, e.g
@@ -49,7 +53,6 @@ _PLAIN = re.compile(
 """What looks like a name and is prose."""
 
 
-@lru_cache(maxsize=65_536)
 def kind_of(token: str) -> str | None:
     """The kind of one token, or `None` where it is a word of prose or too common to name anything."""
     if len(token) < 4 or len(token) > MAX_CHARS:
@@ -60,16 +63,13 @@ def kind_of(token: str) -> str | None:
         return "symbol" if any(a.islower() and b.isupper() for a, b in pairwise(token)) else None
     if _PLAIN.fullmatch(token):
         return None
-    for kind, pattern in _KINDS:
-        if pattern.fullmatch(token):
-            return kind
-    return None
+    kind = _KIND.fullmatch(token)
+    return kind.lastgroup if kind else None
 
 
 _SHAPE = ((re.compile(r"[a-z]+"), "a"), (re.compile(r"[A-Z]+"), "A"), (re.compile(r"\d+"), "0"))
 
 
-@lru_cache(maxsize=65_536)
 def shape_of(name: str) -> str:
     """The form of a name, letters and digits folded: `HAT083` and `HAT271` have one shape, `user_42` another."""
     for pattern, sign in _SHAPE:
@@ -77,20 +77,21 @@ def shape_of(name: str) -> str:
     return name
 
 
-@lru_cache(maxsize=65_536)
-def _names_in_piece(piece: str) -> tuple[str, ...]:
-    found: list[str] = []
+@lru_cache(maxsize=4_096)
+def _names_in_piece(piece: str) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
     if "\\" in piece and not _DRIVE.search(piece):
         piece = _ESCAPE.sub(" ", piece)
     for token in _TOKEN.findall(piece):
         name = _LINE_NUMBER.sub("", token.rstrip(_TRAILING))
-        if kind_of(name):
-            found.append(name)
+        kind = kind_of(name)
+        if kind:
+            found.append((name, kind))
     return tuple(found)
 
 
-def names_in(text: str) -> dict[str, None]:
-    """All names in a text, in their order."""
+def names_in(text: str) -> dict[str, str]:
+    """All names in a text and their kinds, in their order."""
     return names_of(words_of(text))
 
 
@@ -99,14 +100,14 @@ def words_of(text: str) -> dict[str, None]:
     return dict.fromkeys(text.split())
 
 
-def names_of(words: Iterable[str]) -> dict[str, None]:
-    """All names in the words of a text. Each different word is looked at once, however often it stands there."""
-    found: dict[str, None] = {}
+def names_of(words: Iterable[str]) -> dict[str, str]:
+    """All names in the words of a text and their kinds. Words repeat: what was read of one is kept for a while."""
+    found: dict[str, str] = {}
     for piece in words:
         if piece.isalpha() and piece.islower():
             continue
-        for name in _names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece):
-            found[name] = None
+        for name, kind in _names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece):
+            found[name] = kind
     return found
 
 

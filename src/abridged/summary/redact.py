@@ -44,7 +44,7 @@ def may_hold_secret(words: Iterable[str]) -> bool:
 _LOOK, _NAME, _ASSIGNS, _NOTHING = range(4)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=4_096)
 def _hint(word: str) -> int:
     low = word.lower()
     bare = low.strip(".,;!?()\"'`*")
