@@ -52,7 +52,14 @@ def _hint(word: str) -> int:
         return _NAME if bare == low.rstrip(".,;!?") else _LOOK
     if low[:1] in ("=", ":", "：", "＝", "|") or low.strip("\"'`*") in ("is", "value:", "value="):
         return _ASSIGNS
-    return _LOOK if _BEGINNINGS.search(low) or low in _FIRST_WORDS or low.startswith("key") else _NOTHING
+    if low in _FIRST_WORDS or low.startswith("key"):
+        return _LOOK
+    at = 0
+    while begin := _BEGINNINGS.search(low, at):
+        rule, at = _RULE_AT[begin[0]], begin.end()
+        if not rule.in_one_word or rule.pattern.match(word, begin.start()):
+            return _LOOK
+    return _NOTHING
 
 
 def _redacted(text: str) -> str:
@@ -168,10 +175,12 @@ class _Rule(NamedTuple):
     begins: tuple[str, ...]
     pattern: re.Pattern[str]
     is_secret: Callable[[re.Match[str]], bool]
+    in_one_word: bool = False
+    """The pattern never crosses white space."""
 
 
 def _shape(begins: str, pattern: str) -> _Rule:
-    return _Rule(tuple(begins.split()), re.compile(f"(?P<value>{pattern})", re.ASCII), _is_opaque)
+    return _Rule(tuple(begins.split()), re.compile(f"(?P<value>{pattern})", re.ASCII), _is_opaque, True)
 
 
 _PEM = r"""(?P<value> -----BEGIN\ [A-Z0-9 ]{0,30}PRIVATE\ KEY(?:\ BLOCK)?-----
@@ -221,7 +230,9 @@ _RULES = (
     _shape("eyj", r"eyJ[\w-]{8,2000}\.[\w-]{8,}(?:\.[\w-]*)?"),  # a JSON web token
     _Rule(("-----begin",), re.compile(_PEM, re.VERBOSE), _is_opaque),
     # user:password@ in an address, a signed one, a header without its name, all cookies of a header, given to commands
-    _Rule(("://",), re.compile(r"""://(?P<user>[^\s:/?#@"'<>\\]*:)?(?P<value>[^\s/?#"'<>\\]+)@"""), _is_in_address),
+    _Rule(
+        ("://",), re.compile(r"""://(?P<user>[^\s:/?#@"'<>\\]*:)?(?P<value>[^\s/?#"'<>\\]+)@"""), _is_in_address, True
+    ),
     _Rule(("&sig=", "x-amz-signature="), re.compile(r"[^=]+=(?P<value>[\w%+/=-]{16,})"), _has_digit),
     _Rule(("bearer ",), re.compile(r"(?i:bearer) +(?P<value>[A-Za-z0-9._~+/=-]{12,})"), _has_digit),
     _Rule(("cookie",), re.compile(_COOKIES), _is_given),
