@@ -55,7 +55,7 @@ def assistant(text: str | None, *calls: Message) -> Message:
     return {"role": "assistant", "content": text, **({"tool_calls": list(calls)} if calls else {})}
 
 
-def call(call_id: str, name: str, **arguments: Any) -> Message:
+def call(call_id: str, name: str, /, **arguments: Any) -> Message:
     """A tool call for `assistant(...)`."""
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
 

@@ -50,13 +50,18 @@ class Compression:
         report.messages_after = len(result)
         return list(result)
 
+    @property
+    def _result_chars(self) -> int:
+        """What an oversized result keeps in the tail; less where the tail itself is small: two characters a token."""
+        return max(200, min(self.settings.tail_result_chars, 2 * self.budget.tail_ceiling))
+
     def _phases(self, sound: Repair, report: CompressionReport) -> list[Message] | None:
         """The new list, or `None` where nothing was gained; the reason is in the report."""
         conversation = without_summaries(sound.messages, sound.sources)
         light = self._prune(conversation, report)  # phase 1
         plan = self._plan(light, conversation, report)  # phase 2
         kept = {place: light[place] for place in plan.kept}
-        kept |= {place: cut_result(light[place], self.settings.tail_result_chars) for place in plan.cut}
+        kept |= {place: cut_result(light[place], self._result_chars) for place in plan.cut}
         lightened = [place for place, message in kept.items() if message is not conversation.messages[place]]
         if plan.head_end == len(light) or not (plan.middle or len(conversation.previous) > 1 or lightened):
             report.reason = "nothing to compress: head and tail hold everything"
@@ -94,7 +99,7 @@ class Compression:
         plan = plan_boundaries(
             light,
             BoundarySettings(
-                settings.protect_first_n, settings.protect_last_n, ceiling, ceiling, settings.tail_result_chars,
+                settings.protect_first_n, settings.protect_last_n, ceiling, ceiling, self._result_chars,
                 conversation.settled,
             ),
             # The specification's weight, and never less than the tokens: characters / 4 is far too low for some.
