@@ -33,6 +33,8 @@ def _part_text(part: object, depth: int) -> str:
         return part
     if part is None or not depth or is_picture(part):
         return ""
+    if isinstance(part, list):
+        return _nested_text(cast("object", part), depth - 1)
     fields = as_fields(part)
     if fields is not None:
         for key in ("text", "content", "output"):
