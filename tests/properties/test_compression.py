@@ -98,7 +98,9 @@ def test_every_further_pass_is_as_valid(
             engine = ContextCompressor(**options)
         before = [*messages, *added]
         messages = compressed_and_checked(engine, before)
-        if compacted and not validator.summary_places(added):
+        # A summary that the host brought in stays beside ours as long as nothing can be made smaller.
+        stacked = len(validator.summary_places(before)) > 1 and not engine.report.compressed
+        if compacted and not stacked and not validator.summary_places(added):
             assert len(validator.summary_places(messages)) == 1  # spec: P4.3b
             leading = list(takewhile(validator.is_system, before))
             assert messages[: len(leading)] == leading, "the noted system prompt changed"  # spec: T8

@@ -234,19 +234,20 @@ class _Reader:
             ended = "" if action.exit_code is None else f" → exit {action.exit_code}"
             self.state["last test run"] = (f"`{one_line(command, 100)}`{ended}{', ' + found if found else ''}", index)
 
-    def _close_question(self) -> None:
+    def _close_question(self, *, at_end: bool = False) -> None:
+        """The question before this has its answer, or none; at the end of the range the answer may still follow."""
         if self.question:
             ask, index = self.question
             if self.reply and self.reply[1] > index:
                 answered = f"{one_line(ask, 200)} → {self.reply[0]}"
                 self.ledger.lines.append(Line("Resolved Questions", answered, (index, self.reply[1]), 0.9))
-            else:
+            elif not at_end:
                 self.ledger.add("Pending User Asks", ask, index, 1.0)
         self.question = None
 
     def finish(self) -> None:
         """The lines that only the whole range can tell."""
-        self._close_question()
+        self._close_question(at_end=True)
         self.ledger.lines += self.blocked.values()
         for path, state in self.files.items():
             self.ledger.add(
