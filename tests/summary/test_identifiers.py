@@ -99,6 +99,13 @@ def test_a_line_number_is_no_part_of_a_name():
     assert list(names_in("src/a.py:42 12:src/b.py lib/c.c:3:7")) == ["src/a.py", "src/b.py", "lib/c.c"]
 
 
+def test_a_name_may_hold_other_letters():
+    # spec: P3.9
+    assert list(names_in("pytest tests/test_订单_9.py 见e.go。用test_a和test_b src/订单/总.py")) == [
+        "tests/test_订单_9.py", "e.go", "test_a", "test_b", "src/订单/总.py",
+    ]  # fmt: skip
+
+
 def test_data_is_no_name():
     # spec: P3.9
     assert kind_of("a1" * MAX_CHARS) is None

@@ -11,7 +11,9 @@ from itertools import pairwise
 MAX_CHARS = 160
 """Longer tokens are data, not names."""
 
-_TOKEN = re.compile(r"[a-z][a-z0-9+]*://[^\s\"'<>|\\^`{}]+|(?:--)?[A-Za-z0-9_~/$@.][A-Za-z0-9_./:@#$%+~\\-]*")
+_TOKEN = re.compile(
+    r"[a-z][a-z0-9+]*://[^\s\"'<>|\\^`{}]+|(?:--)?[A-Za-z0-9_~/$@.](?:[A-Za-z0-9_./:@#$%+~\\-]|[㐀-鿿]+(?=[_./-]\w))*"
+)
 _TRAILING = "./:,;#$%+~\\-@"
 _LINE_NUMBER = re.compile(
     r"^\d+[:-](?=[A-Za-z_./])|(?<=\.\w):\d+(?::\d+)?$|(?<=\.\w\w):\d+(?::\d+)?$|(?<=\.\w\w\w):\d+(?::\d+)?$"
