@@ -93,7 +93,7 @@ class _Selection:
         for line in sorted(lines, key=lambda line: (-line.rank, -line.order)):
             cost = self._cost(line.text)
             if cost > room and not chosen:
-                line = replace(line, text=_cut_to(line.text, room, self._cost))
+                line = replace(line, text=_cut_to(line.text, room, self._cost), names=None)
                 cost = self._cost(line.text)
             if line.rank < FAINT and chosen:
                 faint_room -= cost

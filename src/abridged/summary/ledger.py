@@ -54,7 +54,8 @@ class Ledger:
     """Whether the assistant did or said anything."""
 
     def add(self, section: str, text: str, index: int, rank: float, key: str = "") -> None:
-        self.lines.append(Line(section, text, (index,), rank, key))
+        # Its words were read a moment ago, as part of the message: their names are still at hand.
+        self.lines.append(Line(section, text, (index,), rank, key, names=tuple(names_in(text))))
 
 
 def read_ledger(
