@@ -2,7 +2,8 @@
 
 import pytest
 
-from abridged.summary.identifiers import MAX_CHARS, kind_of, labels_in, names_in, shape_of
+from abridged.summary.identifiers import MAX_CHARS, kind_of, labels_in, shape_of
+from abridged.summary.words import names_in
 
 # spec: P3.9
 KINDS = [

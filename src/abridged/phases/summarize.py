@@ -16,12 +16,12 @@ from abridged.conversation.tokens import Counter
 from abridged.summary.candidates import ExtractRequest
 from abridged.summary.document import SummaryDocument, parse
 from abridged.summary.extract import Extract, extract
-from abridged.summary.identifiers import names_in
 from abridged.summary.ledger import read_ledger
 from abridged.summary.prompt import build_prompt
 from abridged.summary.redact import Redactor
 from abridged.summary.template import END_MARKER, PREFIX
 from abridged.summary.transcript import transcript
+from abridged.summary.words import names_in
 
 TASK_CHARS = 1_000
 """The most of a request that is quoted; the request itself stands verbatim in the tail."""

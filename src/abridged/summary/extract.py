@@ -13,8 +13,9 @@ from abridged.conversation.text import one_line
 from abridged.summary.candidates import ExtractRequest, candidates
 from abridged.summary.document import INDEX_TITLE, Item, SummaryDocument, item_text
 from abridged.summary.facts import worth_of
-from abridged.summary.identifiers import kind_of, names_in
+from abridged.summary.identifiers import kind_of
 from abridged.summary.lines import ASKED, Line
+from abridged.summary.words import names_in
 
 _STANDING = {
     "Active Task": 0.15, "Goal": 0.10, "Constraints & Preferences": 0.30, "Active State": 0.08, "In Progress": 0.06,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from abridged.summary.document import SummaryDocument
-from abridged.summary.identifiers import labels_in, names_in, shape_of
+from abridged.summary.identifiers import labels_in, shape_of
 from abridged.summary.template import SECTIONS
+from abridged.summary.words import names_in
 
 Who = Literal["user", "argument", "assistant", "result"]
 

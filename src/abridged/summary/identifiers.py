@@ -4,8 +4,6 @@ A word of prose is none of these. Each has a *kind*, and in JSON its key says mo
 """
 
 import re
-from collections.abc import Iterable
-from functools import lru_cache
 from itertools import pairwise
 
 MAX_CHARS = 160
@@ -79,38 +77,19 @@ def shape_of(name: str) -> str:
     return name
 
 
-@lru_cache(maxsize=4_096)
-def _names_in_piece(piece: str) -> tuple[tuple[str, str], ...]:
+def names_in_word(word: str) -> tuple[tuple[str, str], ...]:
+    """The names in one piece of a text between white space, and their kinds."""
+    if word.isalpha() and word.islower():
+        return ()
     found: list[tuple[str, str]] = []
-    if "\\" in piece and not _DRIVE.search(piece):
-        piece = _ESCAPE.sub(" ", piece)
-    for token in _TOKEN.findall(piece):
+    if "\\" in word and not _DRIVE.search(word):
+        word = _ESCAPE.sub(" ", word)
+    for token in _TOKEN.findall(word):
         name = _LINE_NUMBER.sub("", token.rstrip(_TRAILING))
         kind = kind_of(name)
         if kind:
             found.append((name, kind))
     return tuple(found)
-
-
-def names_in(text: str) -> dict[str, str]:
-    """All names in a text and their kinds, in their order."""
-    return names_of(words_of(text))
-
-
-def words_of(text: str) -> dict[str, None]:
-    """The pieces of a text between white space, each once."""
-    return dict.fromkeys(text.split())
-
-
-def names_of(words: Iterable[str]) -> dict[str, str]:
-    """All names in the words of a text and their kinds. Words repeat: what was read of one is kept for a while."""
-    found: dict[str, str] = {}
-    for piece in words:
-        if piece.isalpha() and piece.islower():
-            continue
-        for name, kind in _names_in_piece(piece) if len(piece) <= 200 else _names_in_piece.__wrapped__(piece):
-            found[name] = kind
-    return found
 
 
 def labels_in(text: str) -> dict[str, str]:

@@ -6,7 +6,6 @@ elsewhere.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -18,7 +17,6 @@ from abridged.digests.actions import Action, action_of_call
 from abridged.digests.reading import Call
 from abridged.summary.evidence import evidence
 from abridged.summary.facts import Facts
-from abridged.summary.identifiers import names_in, names_of, words_of
 from abridged.summary.language import clauses, constraint_strength, is_decision, is_question, sentences
 from abridged.summary.lines import (
     ASKED,
@@ -33,7 +31,8 @@ from abridged.summary.lines import (
     what_of,
     work_in,
 )  # fmt: skip
-from abridged.summary.redact import Redactor, may_hold_secret, redact
+from abridged.summary.redact import Redactor, redact
+from abridged.summary.words import names_in, read
 
 _LABEL = re.compile(r"[A-Za-z_][\w.-]{0,39}")
 _TEST_RUN = re.compile(
@@ -168,19 +167,19 @@ class _Reader:
     def _text(self, message: Message) -> tuple[str, dict[str, str]]:
         """The text of a message without secrets, and the names in it: nothing is read from any other text."""
         text = content_text(message.get("content"))
-        words = words_of(text)
-        clean = self._clean(text, words)
-        return clean, names_of(words if clean is text else words_of(clean))
+        names, suspicious = read(text)
+        clean = self._clean(text, suspicious=suspicious)
+        return clean, names if clean is text else names_in(clean)
 
-    def _clean(self, text: str, words: Iterable[str]) -> str:
-        if self.redactor is redact and not may_hold_secret(words):
+    def _clean(self, text: str, *, suspicious: bool) -> str:
+        if self.redactor is redact and not suspicious:
             return text
         return self.redactor(text)
 
     def _given(self, call: ToolCall) -> object:
         """The arguments of a call, parsed, without secrets."""
         text = call.arguments_text
-        clean = self._clean(text, text.split())
+        clean = self._clean(text, suspicious=read(text).may_hold_secret)
         if clean == text:
             return call.parsed()
         parsed = parse_arguments(clean)

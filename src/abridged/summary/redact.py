@@ -6,8 +6,7 @@ work grows with the length of the text alone (spec: P3.12).
 """
 
 import re
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Callable
 from itertools import groupby
 from typing import NamedTuple
 
@@ -26,26 +25,19 @@ def redact(text: str) -> str:
     return text
 
 
-def may_hold_secret(words: Iterable[str]) -> bool:
-    """Whether `redact` could change a text of these words (its pieces between white space, each once).
+NO_HINT, _NAME, _ASSIGNS, _LOOK = 0, 1, 2, 4
 
-    Far cheaper than looking, since words repeat. A plain "token" or "key" is no hint unless something is assigned.
+
+def is_suspicious(hints: int) -> bool:
+    """Whether `redact` could change a text whose words gave these hints, joined by "or".
+
+    A plain "token" or "key" is no reason to look unless something is assigned.
     """
-    named = assigned = False
-    for word in words:
-        hint = _hint(word)
-        if hint == _LOOK:
-            return True
-        named = named or hint == _NAME
-        assigned = assigned or hint == _ASSIGNS
-    return named and assigned
+    return hints >= _LOOK or hints == _NAME | _ASSIGNS
 
 
-_LOOK, _NAME, _ASSIGNS, _NOTHING = range(4)
-
-
-@lru_cache(maxsize=4_096)
-def _hint(word: str) -> int:
+def hint_of(word: str) -> int:
+    """Whether a piece of a text between white space may be a part of what `redact` replaces, and which."""
     low = word.lower()
     bare = low.strip(".,;!?()\"'`*")
     if bare in ("token", "tokens", "secret", "secrets", "key", "keys", "credential", "credentials"):
@@ -59,7 +51,7 @@ def _hint(word: str) -> int:
         rule, at = _RULE_AT[begin[0]], begin.end()
         if not rule.in_one_word or rule.pattern.match(word, begin.start()):
             return _LOOK
-    return _NOTHING
+    return NO_HINT
 
 
 def _redacted(text: str) -> str:
