@@ -5,16 +5,14 @@ An id is compared by its *variants*: blanks around it do not count, and a compos
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from abridged.conversation.text import Message, as_json
 
 _ID_FIELDS = ("id", "call_id", "tool_call_id")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """One call of an assistant message."""
 
     position: int

@@ -89,20 +89,18 @@ def _kind_by_arguments(call: Call) -> ActionKind:
     def has(keys: tuple[str, ...]) -> bool:
         return any(given.get(key) for key in keys)
 
+    if has(COMMAND_KEYS):
+        return "run"
     by_path = has(PATH_KEYS)
-    writes = by_path and (has(_CONTENT_KEYS) or bool(_MEANS_WRITING.search(call.tool)))
-    rules: tuple[tuple[bool, ActionKind], ...] = (
-        (has(COMMAND_KEYS), "run"),
-        (writes or has(("patch",)), "write"),
-        (has(_URL_KEYS), "fetch"),
-        (has(("query", "pattern", "regex", "search_term")), "search"),
-        (by_path, "read"),
-        (has(_PLAN_KEYS), "plan"),
-    )
-    for holds, kind in rules:
-        if holds:
-            return kind
-    return "other"
+    if has(("patch",)) or (by_path and (has(_CONTENT_KEYS) or _MEANS_WRITING.search(call.tool))):
+        return "write"
+    if has(_URL_KEYS):
+        return "fetch"
+    if has(("query", "pattern", "regex", "search_term")):
+        return "search"
+    if by_path:
+        return "read"
+    return "plan" if has(_PLAN_KEYS) else "other"
 
 
 def _is_patch_command(call: Call) -> bool:

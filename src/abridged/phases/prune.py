@@ -4,7 +4,6 @@ Order: index calls -> boundary -> duplicates -> digests -> arguments (spec: P1.1
 arguments and pictures only before the boundary. What was removed says so.
 """
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass, field
@@ -99,9 +98,8 @@ def _drop_duplicates(pruned: Pruned, settings: PruneSettings) -> None:
             continue
         if len(content) < settings.min_chars or _is_marker(content):
             continue
-        mark = hashlib.md5(content.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
-        if mark not in seen:
-            seen.add(mark)
+        if content not in seen:  # the text itself: exact, and it is in memory anyway
+            seen.add(content)
         elif index >= settings.protect_first_n:
             pruned.messages[index] = {**message, "content": DUPLICATE}
             pruned.duplicates += 1

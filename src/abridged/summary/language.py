@@ -6,7 +6,9 @@ A sentence is kept as it stands; nothing here rewrites.
 import re
 from dataclasses import dataclass
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])|\n+")
+_ENDS = {". ": ".\n", "! ": "!\n", "? ": "?\n"}
+_CHINESE_ENDS = {end: f"{end}\n" for end in "。！？；"}
+"""What ends a sentence -> the same with a line break: four plain replacements take a third of a pattern's time."""
 _BULLET = re.compile(r"^(?:[-*•]\s+|\d{1,2}[.)]\s+)+")
 _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 
@@ -22,14 +24,14 @@ class Cues:
     def of(cls, english: str, chinese: str) -> "Cues":
         return cls(re.compile(english), re.compile(chinese))
 
-    def found_in(self, sentence: str) -> bool:
-        low = sentence.lower()
+    def found_in(self, low: str) -> bool:
+        """Whether a sentence in lower case holds one."""
         return bool(self.english.search(low)) or (not low.isascii() and bool(self.chinese.search(low)))
 
 
 _STRONG = Cues.of(
     # orders: what must not be done, what must be, for how long
-    r"\b(?:do not|don[’']?t|never|must(?: not|n[’']t)?|should(?: not|n[’']t)|shall not|"
+    r"(?<!\w)(?:do not|don[’']?t|never|must(?: not|n[’']t)?|should(?: not|n[’']t)|shall not|"
     r"can(?:not|[’']t) (?:use|touch|change|add)|always|use only|"
     r"only (?:use|in|with|if|when|after|the|ever|edit|change|write|answer|reply|touch)|nothing (?:but|except)|"
     r"from now on|from here on|from this point|going forward|henceforth|in future|for the rest of|until i (?:say|tell)|"
@@ -45,17 +47,17 @@ _STRONG = Cues.of(
     r"一律|避免|除非|至少|最多|不超过|用.{1,6}(?:回答|回复|写|交流)|保持.{1,20}(?:不变|不动)",
 )
 _PREFERENCE = Cues.of(
-    r"\b(?:prefer(?:ably|ences?|red)?|i[’']d rather|i hate|please use|let[’']?s (?:use|not)|as \w+ as possible|"
+    r"(?<!\w)(?:prefer(?:ably|ences?|red)?|i[’']d rather|i hate|please use|let[’']?s (?:use|not)|as \w+ as possible|"
     r"if possible)\b|^(?:please )?(?:use|keep)\b",
     r"优先|尽量|尽可能|请用|改用|统一|最好",
 )
 _WEAK = Cues.of(
-    r"\b(?:rather than|instead of|keep|remember|has to|have to|need(?:s)? to be|required?|unless|except|convention|"
+    r"(?<!\w)(?:rather than|instead of|keep|remember|has to|have to|need(?:s)? to be|required?|unless|except|convention|"
     r"style|format|by default|whenever|every time|only|limit|restrict)\b",
     r"保持|使用|记住|注意|希望|需要|按照",
 )
 _DECISION = Cues.of(
-    r"\b(?:decided|decision|we(?:[’']ll| will| should)? (?:use|go with|choose|chose|keep|switch)|"
+    r"(?<!\w)(?:decided|decision|we(?:[’']ll| will| should)? (?:use|go with|choose|chose|keep|switch)|"
     r"i(?:[’']ll| will)? (?:use|go with|choose|chose)|chose|opted|settled on|agreed|instead of|rather than|because|"
     r"the (?:root )?cause|the reason|turns out|trade-?off)\b",
     r"决定|选择|改用|采用|因为|原因是|而不是|根本原因",
@@ -69,57 +71,65 @@ _ABOUT_ME = re.compile(
     r"sure|even|really)\b|"
     r"\bi (?:\w+ ){0,2}(?:want|wanted|need|like|love|trying) (?:\w+ )?to (?:make sure|ensure|be sure)\b|"
     r"\bmust have (?:\w+ed|left|been|lost)\b|\b(?:the|my|an?|one) only\b|\bdon[’']?t (?:worry|know|think)\b|"
-    r"\b(?:thank|sorry)\b",
-    re.IGNORECASE,
+    r"\b(?:thank|sorry)\b"
 )
-_CODE = re.compile(
-    r"^E\s{2,}|\b\w*(?:Error|Exception): |"
-    r"^\s*(?:raise|throw|assert|return|print|console|elif|except|catch|var|let|const)\b[^。!]*[({=\[]|"
-    r"[{};]\s*$|^\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )|"
-    r"\)\s*[{:]\s*$|[=!<>]=|=>|->|\w\(\w*\)\."
+_OPENS_CODE = re.compile(
+    r"E\s{2,}|\s*(?:raise|throw|assert|return|print|console|elif|except|catch|var|let|const)\b[^。!]*[({=\[]|"
+    r"\s*(?:[+\-<>|#@*/=]{1,}|def |class |import |from \S+ import|return |if .*:$|\$ )"
 )
-_QUESTION = re.compile(r"[?？]\s*[\"'”’)]*\s*$|[吗呢][。？?]?\s*$")
+_IN_CODE = re.compile(r"(?:Error|Exception): |[=!<>]=|=>|->|\w\(\w*\)\.")
+_ENDS_CODE = re.compile(r"[{};]\s*$|\)\s*[{:]\s*$")
 
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, trimmed, empty ones left out."""
-    return [part for part in (_BULLET.sub("", piece.strip()) for piece in _SENTENCE_END.split(text)) if part]
+    for end, line_end in _ENDS.items() if text.isascii() else (*_ENDS.items(), *_CHINESE_ENDS.items()):
+        text = text.replace(end, line_end)
+    return [part for part in (_BULLET.sub("", piece.strip()) for piece in text.split("\n")) if part]
 
 
 def clauses(sentence: str) -> list[str]:
     """A sentence at its semicolons: a rule is often one half of a request."""
+    if ";" not in sentence and "；" not in sentence:
+        return [sentence]
     return [part for part in (piece.strip() for piece in re.split(r"(?<=[;；])\s*", sentence)) if part]
 
 
 def constraint_strength(sentence: str) -> float:
     """How strongly a user's sentence binds what comes later: 0 = not at all, 1 = clearly."""
-    strength = _strength(sentence)
-    if strength and _ABOUT_ME.search(sentence):
-        strength = _strength(_ABOUT_ME.sub(" ", sentence))
+    low = sentence.lower()
+    strength = _strength(low)
+    if strength and _ABOUT_ME.search(low):
+        strength = _strength(_ABOUT_ME.sub(" ", low))
     if not strength:
         return 0.0
-    if _CODE.search(sentence):
+    if _is_code(sentence):
         strength *= 0.15
-    if _QUESTION.search(sentence):
+    if is_question(sentence):
         strength *= 0.3
     return strength if len(sentence) <= 300 else strength * 0.4
 
 
-def _strength(sentence: str) -> float:
-    if _STRONG.found_in(sentence):
+def _strength(low: str) -> float:
+    if _STRONG.found_in(low):
         return 1.0
-    if _PREFERENCE.found_in(sentence):
+    if _PREFERENCE.found_in(low):
         return 0.7
-    return 0.4 if _WEAK.found_in(sentence) else 0.0
+    return 0.4 if _WEAK.found_in(low) else 0.0
 
 
 def is_decision(sentence: str) -> bool:
     """Whether an assistant's sentence says what was decided, or why."""
-    return _DECISION.found_in(sentence) and not _CODE.search(sentence)
+    return _DECISION.found_in(sentence.lower()) and not _is_code(sentence)
 
 
 def is_question(sentence: str) -> bool:
-    return bool(_QUESTION.search(sentence))
+    end = sentence.rstrip()
+    return end.endswith(("吗", "呢", "吗。", "呢。")) or end.rstrip("\"'”’)").rstrip().endswith(("?", "？"))
+
+
+def _is_code(sentence: str) -> bool:
+    return bool(_OPENS_CODE.match(sentence) or _IN_CODE.search(sentence) or _ENDS_CODE.search(sentence[-40:]))
 
 
 def is_chinese(text: str) -> bool:

@@ -179,7 +179,7 @@ class _Reader:
     def _given(self, call: ToolCall) -> object:
         """The arguments of a call, parsed, without secrets."""
         text = call.arguments_text
-        clean = self._clean(text, suspicious=read(text).may_hold_secret)
+        clean = self._clean(text, suspicious=read(text)[1])
         if clean == text:
             return call.parsed()
         parsed = parse_arguments(clean)

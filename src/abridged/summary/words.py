@@ -5,7 +5,6 @@ Words repeat. Most tell nothing: they are remembered as dull and passed over; wh
 
 from functools import lru_cache
 from itertools import filterfalse
-from typing import NamedTuple
 
 from abridged.summary.identifiers import names_in_word
 from abridged.summary.redact import NO_HINT, hint_of, is_suspicious
@@ -18,17 +17,8 @@ _MOST_DULL = 32_768
 _dull: set[str] = set()
 
 
-class Reading(NamedTuple):
-    """What one text tells."""
-
-    names: dict[str, str]
-    """All names in their order, and their kinds."""
-    may_hold_secret: bool
-    """Whether `redact` could change the text."""
-
-
-def read(text: str) -> Reading:
-    """What the words of a text tell, its pieces between white space."""
+def read(text: str) -> tuple[dict[str, str], bool]:
+    """All names in a text in their order, with their kinds; and whether `redact` could change the text."""
     names: dict[str, str] = {}
     hints = NO_HINT
     for word in filterfalse(_dull.__contains__, text.split()):
@@ -36,12 +26,12 @@ def read(text: str) -> Reading:
         hints |= hint
         for name, kind in found:
             names[name] = kind
-    return Reading(names, is_suspicious(hints))
+    return names, is_suspicious(hints)
 
 
 def names_in(text: str) -> dict[str, str]:
     """All names in a text and their kinds, in their order."""
-    return read(text).names
+    return read(text)[0]
 
 
 @lru_cache(maxsize=4_096)
