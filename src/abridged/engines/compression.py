@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from abridged.budget import Budget, Settings
 from abridged.conversation.measure import TokenMemo, text_chars, weight
+from abridged.conversation.pairing import Pairing, pair
 from abridged.conversation.text import Message
 from abridged.digests import DigestRegistry
 from abridged.phases.assemble import assemble
@@ -58,7 +59,8 @@ class Compression:
     def _phases(self, sound: Repair, report: CompressionReport) -> list[Message] | None:
         """The new list, or `None` where nothing was gained; the reason is in the report."""
         conversation = without_summaries(sound.messages, sound.sources)
-        light = self._prune(conversation, report)  # phase 1
+        pairing = pair(conversation.messages)
+        light = self._prune(conversation, pairing, report)  # phase 1
         plan = self._plan(light, conversation, report)  # phase 2
         kept = {place: light[place] for place in plan.kept}
         kept |= {place: cut_result(light[place], self._result_chars) for place in plan.cut}
@@ -71,7 +73,7 @@ class Compression:
         summary = self._summarize(
             SummaryInput(
                 conversation.messages, conversation.sources, plan.middle, list(kept.values()), lightened,
-                conversation.previous, report.focus_topic,
+                conversation.previous, report.focus_topic, pairing,
             ),
             report,
         )  # fmt: skip  # phase 3
@@ -80,7 +82,7 @@ class Compression:
         result = repair(assemble(head, summary, tail)).messages  # phases 4 and 5
         return self._smaller(result, sound.messages, report)
 
-    def _prune(self, conversation: Conversation, report: CompressionReport) -> list[Message]:
+    def _prune(self, conversation: Conversation, pairing: Pairing, report: CompressionReport) -> list[Message]:
         settings = self.settings
         pruned = prune(
             conversation.messages,
@@ -89,6 +91,7 @@ class Compression:
                 settings.prune_min_chars, settings.prune_argument_chars,
             ),
             self.digests,
+            pairing,
         )  # fmt: skip
         report.duplicates, report.digests = pruned.duplicates, pruned.digests
         report.arguments, report.pictures = pruned.arguments, pruned.pictures

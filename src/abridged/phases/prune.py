@@ -11,7 +11,7 @@ from typing import cast
 
 from abridged.conversation.calls import ToolCall, tool_calls
 from abridged.conversation.measure import weight
-from abridged.conversation.pairing import live_group, pair
+from abridged.conversation.pairing import Pairing, live_group, pair
 from abridged.conversation.roles import is_tool_result, newest_user
 from abridged.conversation.text import MAX_DEPTH, Message, as_fields, as_list, content_text, is_picture
 from abridged.digests import DIGESTS, DigestRegistry
@@ -60,11 +60,19 @@ class Pruned:
         return self.duplicates + self.digests + self.arguments + self.pictures
 
 
-def prune(messages: list[Message], settings: PruneSettings | None = None, digests: DigestRegistry = DIGESTS) -> Pruned:
-    """A light copy of `messages`, message by message; kept ones are the same objects (spec: P1.1-P1.5)."""
+def prune(
+    messages: list[Message],
+    settings: PruneSettings | None = None,
+    digests: DigestRegistry = DIGESTS,
+    pairing: Pairing | None = None,
+) -> Pruned:
+    """A light copy of `messages`, message by message; kept ones are the same objects (spec: P1.1-P1.5).
+
+    `pairing`: which result answers which call, where that is known already.
+    """
     settings = settings or PruneSettings()
     pruned = Pruned(list(messages), prune_boundary(messages, settings))
-    pairing = pair(messages)
+    pairing = pairing or pair(messages)
     live, request = live_group(messages), newest_user(messages)
     _drop_duplicates(pruned, settings)
     for index in range(settings.protect_first_n, pruned.boundary):

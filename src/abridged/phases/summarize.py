@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from abridged.budget import Settings
 from abridged.conversation.measure import replayed_text
+from abridged.conversation.pairing import Pairing
 from abridged.conversation.roles import is_real_user, newest_user
 from abridged.conversation.text import Message, content_text
 from abridged.conversation.tokens import Counter
@@ -47,6 +48,8 @@ class SummaryInput:
     previous: list[str] = field(default_factory=list[str])
     """Bodies of the summaries that were found, oldest first."""
     focus_topic: str | None = None
+    pairing: Pairing | None = None
+    """Which result of `conversation` answers which call, where that is known already."""
 
 
 def summarize(
@@ -99,6 +102,7 @@ def _request(
         [given.sources[place] for place in given.middle],
         redactor,
         [(conversation[place], given.sources[place]) for place in given.lightened],
+        [given.pairing.call(place) for place in given.middle] if given.pairing else None,
     )
     kept: set[str] = set()
     for message in given.kept:

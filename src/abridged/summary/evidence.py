@@ -83,9 +83,10 @@ def error_lines(text: str, most: int) -> list[str]:
     if len(low) != len(text):  # rare letters change length; places must agree
         low = text
     for words in _ERROR_WORDS:
-        first = min((place for place in (low.find(word) for word in words) if place >= 0), default=-1)
-        if first >= 0:
-            return _first_and_last(text, first, max(low.rfind(word) for word in words), most)
+        places = {word: place for word in words if (place := low.find(word)) >= 0}
+        if places:
+            last = max(map(low.rfind, places)) if most > 1 else 0
+            return _first_and_last(text, min(places.values()), last, most)
     return []
 
 

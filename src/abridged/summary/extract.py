@@ -35,6 +35,8 @@ SMALL_INDEX_SHARE = 0.95
 """The same in the smallest summary: a line takes the room of many names."""
 SMALL_BUDGET = 3_000
 """From this many tokens down the one share becomes the other."""
+CHARS_PER_TOKEN = 12
+"""More never fit into a token on average: a line that is too long by this measure need not be counted."""
 FOCUS_SHARE = 0.7
 """The share of what the standing sections leave that goes to lines on the focus topic first (spec: P3.6)."""
 
@@ -92,6 +94,8 @@ class _Selection:
         faint_room = int(self.request.budget * FAINT_SHARE)
         chosen: list[Line] = []
         for line in sorted(lines, key=lambda line: (-line.rank, -line.order)):
+            if chosen and len(line.text) > room * CHARS_PER_TOKEN:
+                continue
             cost = self._cost(line.text)
             if cost > room and not chosen:
                 line = replace(line, text=_cut_to(line.text, room, self._cost), names=None)
@@ -138,6 +142,9 @@ class _Selection:
         while heap and room > 8:
             stale, place = heapq.heappop(heap)
             line = lines[place]
+            if len(line.text) > room * CHARS_PER_TOKEN:
+                rest.append(place)
+                continue
             fresh = -self._gain(line) / (len(line.text) + 8)
             if fresh > stale + 1e-9 and heap and fresh > heap[0][0]:
                 heapq.heappush(heap, (fresh, place))

@@ -5,6 +5,7 @@ A word of prose is none of these. Each has a *kind*, and in JSON its key says mo
 
 import re
 from itertools import pairwise
+from sys import intern
 
 MAX_CHARS = 160
 """Longer tokens are data, not names."""
@@ -74,7 +75,7 @@ def shape_of(name: str) -> str:
     """The form of a name, letters and digits folded: `HAT083` and `HAT271` have one shape, `user_42` another."""
     for pattern, sign in _SHAPE:
         name = pattern.sub(sign, name)
-    return name
+    return intern(name)  # many names, few shapes
 
 
 def names_in_word(word: str) -> tuple[tuple[str, str], ...]:
@@ -88,7 +89,7 @@ def names_in_word(word: str) -> tuple[tuple[str, str], ...]:
         name = _LINE_NUMBER.sub("", token.rstrip(_TRAILING))
         kind = kind_of(name)
         if kind:
-            found.append((name, kind))
+            found.append((word if name == word else name, kind))  # one string for both: these are kept
     return tuple(found)
 
 

@@ -52,7 +52,7 @@ _PREFERENCE = Cues.of(
     r"优先|尽量|尽可能|请用|改用|统一|最好",
 )
 _WEAK = Cues.of(
-    r"(?<!\w)(?:rather than|instead of|keep|remember|has to|have to|need(?:s)? to be|required?|unless|except|convention|"
+    r"(?<!\w)(?:rather than|instead of|keep|remember|has to|have to|needs? to be|required?|unless|except|convention|"
     r"style|format|by default|whenever|every time|only|limit|restrict)\b",
     r"保持|使用|记住|注意|希望|需要|按照",
 )

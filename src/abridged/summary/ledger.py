@@ -62,13 +62,17 @@ def read_ledger(
     sources: list[int],
     redactor: Redactor,
     lightened: list[tuple[Message, int]] | None = None,
+    answered: list[ToolCall | None] | None = None,
 ) -> Ledger:
     """The ledger of `messages`, whole tool groups; `sources[i]` is the index that message i had in the conversation.
 
     `lightened`: messages that stay, but lost a part of their text (and their index). Of them only the facts are read.
+    `answered`: for each message the call that it answers, where that is known already.
     """
     ledger = Ledger()
-    reader = _Reader(ledger, messages, sources, redactor)
+    if answered is None:
+        answered = list(map(pair(messages).call, range(len(messages))))
+    reader = _Reader(ledger, messages, sources, redactor, answered)
     for place, message in enumerate(messages):
         if is_tool_result(message):
             reader.result(place)
@@ -87,12 +91,19 @@ def read_ledger(
 class _Reader:
     """One walk over the messages; what outlives a message is kept here until the end."""
 
-    def __init__(self, ledger: Ledger, messages: list[Message], sources: list[int], redactor: Redactor) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        messages: list[Message],
+        sources: list[int],
+        redactor: Redactor,
+        answered: list[ToolCall | None],
+    ) -> None:
         self.ledger = ledger
         self.redactor = redactor
         self.messages = messages
         self.sources = sources
-        self.pairing = pair(messages)
+        self.answered = answered
         self.question: tuple[str, int] | None = None
         self.reply: tuple[str, int] | None = None
         self.blocked: dict[str, Line] = {}
@@ -146,7 +157,7 @@ class _Reader:
         text, names = self._text(message)
         self.ledger.facts.note(names, "result", index, text)
         self.ledger.facts.note_crowd(names)
-        made = self.pairing.call(place)
+        made = self.answered[place]
         arguments = self._given(made) if made else None
         call = Call.read(made.name if made else message.get("name"), arguments, text)
         action = action_of_call(call)

@@ -25,23 +25,23 @@ def redact(text: str) -> str:
     return text
 
 
-NO_HINT, _NAME, _ASSIGNS, _LOOK = 0, 1, 2, 4
+NO_HINT, _NAME, _ASSIGNS, _LOOK = "", "name", "assigns", "look"
 
 
-def is_suspicious(hints: int) -> bool:
-    """Whether `redact` could change a text whose words gave these hints, joined by "or".
+def is_suspicious(hints: set[str]) -> bool:
+    """Whether `redact` could change a text whose words gave these hints.
 
     A plain "token" or "key" is no reason to look unless something is assigned.
     """
-    return hints >= _LOOK or hints == _NAME | _ASSIGNS
+    return bool(hints) and (_LOOK in hints or (_NAME in hints and _ASSIGNS in hints))
 
 
-def hint_of(word: str) -> int:
+def hint_of(word: str) -> str:
     """Whether a piece of a text between white space may be a part of what `redact` replaces, and which."""
     low = word.lower()
     bare = low.strip(".,;!?()\"'`*")
     if bare in ("token", "tokens", "secret", "secrets", "key", "keys", "credential", "credentials"):
-        return _NAME if bare == low.rstrip(".,;!?") else _LOOK
+        return _NAME if low.endswith(bare, 0, len(low.rstrip(".,;!?"))) else _LOOK
     if low[:1] in ("=", ":", "：", "＝", "|") or low.strip("\"'`*") in ("is", "value:", "value="):
         return _ASSIGNS
     if low in _FIRST_WORDS or low.startswith("key"):
