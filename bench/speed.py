@@ -98,12 +98,12 @@ def seconds(action: Callable[[list[Message]], object], messages: list[Message]) 
 def growth(sizes: list[int], runs: int, filler: str) -> dict[int, tuple[float, float]]:
     """Turns -> milliseconds per turn of a compression, and of one `json.dumps`: what leaves the caches slows both.
 
-    Each run has conversations of its own, and the sizes alternate.
+    Each run has conversations of its own, and the sizes alternate; one seed would give all sizes the same beginning.
     """
     taken: dict[int, list[tuple[float, float]]] = {turns: [] for turns in sizes}
     for seed in range(1, runs + 1):
         for turns in sizes:
-            messages = conversation(turns, filler=filler, seed=seed)
+            messages = conversation(turns, filler=filler, seed=seed * 100_000 + turns)
             taken[turns].append((seconds(whole, messages), seconds(json.dumps, messages)))
     return {
         turns: (1_000 * median(one for one, _ in times) / turns, 1_000 * median(two for _, two in times) / turns)

@@ -59,7 +59,8 @@ class Compression:
     def _phases(self, sound: Repair, report: CompressionReport) -> list[Message] | None:
         """The new list, or `None` where nothing was gained; the reason is in the report."""
         conversation = without_summaries(sound.messages, sound.sources)
-        pairing = pair(conversation.messages)
+        whole = not sound.changed and len(conversation.messages) == len(sound.messages)
+        pairing = sound.pairing if whole else pair(conversation.messages)
         light = self._prune(conversation, pairing, report)  # phase 1
         plan = self._plan(light, conversation, report)  # phase 2
         kept = {place: light[place] for place in plan.kept}

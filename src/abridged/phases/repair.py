@@ -34,6 +34,8 @@ class Repair:
     """Results or calls whose id was set, so that both sides read the same."""
     discarded: int = 0
     """Entries that are no messages, or no calls, at all."""
+    pairing: Pairing = field(default_factory=Pairing)
+    """Which result answered which call in the list that came in; of `messages` as well where nothing changed."""
 
     @property
     def changed(self) -> bool:
@@ -46,7 +48,7 @@ def repair(messages: list[Any]) -> Repair:
     dicts = [index for index, message in enumerate(messages) if isinstance(message, dict)]
     fixed.discarded = len(messages) - len(dicts)
     sound = cast("list[Message]", messages if not fixed.discarded else [messages[index] for index in dicts])
-    pairing = pair(sound)
+    pairing = fixed.pairing = pair(sound)
     live = live_group(sound)
     for index, message in enumerate(sound):
         if is_tool_result(message):

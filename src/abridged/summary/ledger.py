@@ -104,6 +104,8 @@ class _Reader:
         self.messages = messages
         self.sources = sources
         self.answered = answered
+        self.given: dict[str, object] = {}
+        """Arguments of the calls of the last group: their text -> parsed, without secrets."""
         self.question: tuple[str, int] | None = None
         self.reply: tuple[str, int] | None = None
         self.blocked: dict[str, Line] = {}
@@ -140,6 +142,8 @@ class _Reader:
         text, names = self._text(message)
         calls = tool_calls(message)
         self.ledger.facts.note(names, "assistant", index, text)
+        if calls:
+            self.given.clear()
         for call in calls:
             self._arguments(call, index)
         parts = sentences(text) if text else []
@@ -147,10 +151,11 @@ class _Reader:
         for part in decisions:
             self.ledger.add("Key Decisions", one_line(part, SENTENCE_CHARS), index, 1.5)
         if parts:
-            self.reply = (opening(parts), index)
+            said = opening(parts)
+            self.reply = (said, index)
             rank = (0.2 if calls else 0.6) * min(1.0, len(text) / 60)
-            if not decisions or opening(parts) != one_line(decisions[0], SENTENCE_CHARS):
-                self.ledger.add("Completed Actions", f"Assistant: {opening(parts)}", index, rank)
+            if not decisions or said != one_line(decisions[0], SENTENCE_CHARS):
+                self.ledger.add("Completed Actions", f"Assistant: {said}", index, rank)
 
     def result(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
@@ -188,13 +193,13 @@ class _Reader:
         return self.redactor(text)
 
     def _given(self, call: ToolCall) -> object:
-        """The arguments of a call, parsed, without secrets."""
+        """The arguments of a call, parsed, without secrets. Its result asks once more: those of a group are kept."""
         text = call.arguments_text
-        clean = self._clean(text, suspicious=read(text)[1])
-        if clean == text:
-            return call.parsed()
-        parsed = parse_arguments(clean)
-        return clean if parsed is None else parsed
+        if text not in self.given:
+            clean = self._clean(text, suspicious=read(text)[1])
+            parsed = call.parsed() if clean == text else parse_arguments(clean)
+            self.given[text] = clean if parsed is None and clean != text else parsed
+        return self.given[text]
 
     # -- what outlives a message -------------------------------------------------------------------------------------
 
@@ -261,9 +266,9 @@ class _Reader:
         self._close_question(at_end=True)
         self.ledger.lines += self.blocked.values()
         for path, state in self.files.items():
-            self.ledger.add(
-                "Relevant Files", f"{path} — {state.text()}", state.last, 1.0 if state.written else 0.3, path
-            )
+            text, rank = f"{path} — {state.text()}", 1.0 if state.written else 0.3
+            names = (path,) if path in self.ledger.facts else None
+            self.ledger.lines.append(Line("Relevant Files", text, (state.last,), rank, path, names=names))
         for label, (text, index) in self.state.items():
             self.ledger.add("Active State", f"{label}: {text}", index, 1.0, label)
         if self.plan:
