@@ -51,11 +51,8 @@ def tool_calls(message: Message) -> tuple[ToolCall, ...]:
     raw = message.get("tool_calls")
     if not raw or not isinstance(raw, list | tuple):
         return ()
-    return tuple(
-        _call(position, cast("dict[str, Any]", entry))
-        for position, entry in enumerate(cast("list[object]", raw))
-        if isinstance(entry, dict)
-    )
+    entries = enumerate(cast("list[dict[str, Any]]", raw))
+    return tuple([_call(position, entry) for position, entry in entries if isinstance(entry, dict)])
 
 
 def _call(position: int, entry: dict[str, Any]) -> ToolCall:

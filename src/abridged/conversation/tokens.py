@@ -114,7 +114,7 @@ def _ascii_counts(shape: bytes) -> tuple[int, ...]:
     rest = shape.translate(None, b"a ")
     small, capital, digits, dots = count(b"a"), rest.count(b"A"), rest.count(b"0"), rest.count(b".")
     line = b"\n" in rest
-    small_capital, hump, line_capital = _capital_edges(shape, capital, line=line)
+    small_capital, hump, line_capital = _capital_edges(shape, capital, line=line) if capital else (0, 0, 0)
     three_dots = count(b"...") if dots > 2 else 0
     two_blanks = count(b"  ")
     return (

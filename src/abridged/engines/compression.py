@@ -73,8 +73,8 @@ class Compression:
             return self._smaller(list(kept.values()), sound.messages, report)
         summary = self._summarize(
             SummaryInput(
-                conversation.messages, conversation.sources, plan.middle, list(kept.values()), lightened,
-                conversation.previous, report.focus_topic, pairing,
+                conversation.messages, conversation.sources, pairing, plan.middle, list(kept.values()), lightened,
+                conversation.previous, report.focus_topic,
             ),
             report,
         )  # fmt: skip  # phase 3
@@ -131,9 +131,8 @@ class Compression:
             report.summary_writer = "marker"
             return static_marker(len(given.middle))
         report.summary_writer = "model" if by_model else "offline"
-        summary = frame(extract.document.render())
-        self._describe(extract, summary, report)
-        return summary
+        self._describe(extract, report)
+        return frame(extract.document.render())
 
     def _writer(self, room: int, source_tokens: int, report: CompressionReport) -> Callable[[str], str | None] | None:
         if self.ladder.empty:
@@ -145,8 +144,8 @@ class Compression:
 
         return write
 
-    def _describe(self, extract: Extract, summary: str, report: CompressionReport) -> None:
-        report.summary_tokens = self.tokens.counter(summary)
+    def _describe(self, extract: Extract, report: CompressionReport) -> None:
+        report.summary_tokens = extract.tokens + frame_tokens(self.tokens.counter)
         report.facts_found, report.facts_kept = extract.facts_found, extract.facts_kept
         report.lines_left_out = extract.lines_left_out
         document = extract.document

@@ -39,6 +39,8 @@ class SummaryInput:
     conversation: list[Message]
     sources: list[int]
     """For each message its index in the list that came in."""
+    pairing: Pairing
+    """Which result of `conversation` answers which call."""
     middle: list[int]
     """Places in `conversation` that are summarised."""
     kept: list[Message] = field(default_factory=list[Message])
@@ -48,8 +50,6 @@ class SummaryInput:
     previous: list[str] = field(default_factory=list[str])
     """Bodies of the summaries that were found, oldest first."""
     focus_topic: str | None = None
-    pairing: Pairing | None = None
-    """Which result of `conversation` answers which call, where that is known already."""
 
 
 def summarize(
@@ -61,15 +61,15 @@ def summarize(
     write: Write | None = None,
 ) -> tuple[Extract, bool]:
     """A document of at most `budget` tokens (frame not counted), and whether a model wrote it (spec: P3.1-P3.12)."""
-    middle = [given.conversation[place] for place in given.middle]
     previous = [redactor(body) for body in given.previous]
     topic = redactor(given.focus_topic) if given.focus_topic else None
     text: str | None = None
     if write:
+        middle = [given.conversation[place] for place in given.middle]
         history = transcript(middle, settings, redactor)
         prompt = build_prompt(history, budget_tokens=budget, previous="\n\n".join(previous), focus_topic=topic)
         text = write(prompt)
-    request = _request(given, middle, budget, counter, redactor, topic)
+    request = _request(given, budget, counter, redactor, topic)
     request.previous = joined(previous)
     if text is not None:
         request.written = parse(redactor(text))
@@ -94,16 +94,10 @@ def frame_tokens(counter: Counter) -> int:
 
 
 def _request(
-    given: SummaryInput, middle: list[Message], budget: int, counter: Counter, redactor: Redactor, topic: str | None
+    given: SummaryInput, budget: int, counter: Counter, redactor: Redactor, topic: str | None
 ) -> ExtractRequest:
     conversation = given.conversation
-    ledger = read_ledger(
-        middle,
-        [given.sources[place] for place in given.middle],
-        redactor,
-        [(conversation[place], given.sources[place]) for place in given.lightened],
-        [given.pairing.call(place) for place in given.middle] if given.pairing else None,
-    )
+    ledger = read_ledger(conversation, given.middle, given.lightened, given.sources, given.pairing, redactor)
     kept: set[str] = set()
     for message in given.kept:
         kept.update(names_in(replayed_text(message)))

@@ -46,6 +46,7 @@ class Extract:
     """A document and how it was chosen."""
 
     document: SummaryDocument
+    tokens: int = 0
     facts_found: int = 0
     facts_kept: int = 0
     lines_left_out: int = 0
@@ -82,9 +83,9 @@ class _Selection:
         remaining = self._greedy(remaining, self.left)
         skipped = skipped_before + sum(line.section == "Completed Actions" for line in remaining)
         self._write(skipped)
-        self._trim()
+        tokens = self._trim()
         kept = sum(name in self.covered for name in self.worth)
-        return Extract(self.document, len(self.worth), kept, skipped)
+        return Extract(self.document, tokens, len(self.worth), kept, skipped)
 
     # -- choosing -----------------------------------------------------------------------------------------------------
 
@@ -224,10 +225,13 @@ class _Selection:
         if skipped:
             self.document.sections["Completed Actions"].insert(0, Item(f"(… {skipped:,} earlier steps are not listed)"))
 
-    def _trim(self) -> None:
-        """What was counted in pieces may be a little more as a whole: then the least of the names go, then lines."""
+    def _trim(self) -> int:
+        """What was counted in pieces may be a little more as a whole: then the least of the names go, then lines.
+
+        Returns the tokens of the whole.
+        """
         document, log = self.document, self.document.sections["Completed Actions"]
-        while (over := self.count(document.render()) - self.request.budget) > 0:
+        while (over := (tokens := self.count(document.render())) - self.request.budget) > 0:
             if document.index:
                 label = max(document.index, key=lambda label: len(document.index[label]))
                 names = document.index[label]
@@ -238,6 +242,7 @@ class _Selection:
                 del log[-1]
             else:
                 break
+        return tokens
 
 
 def _index_share(budget: int) -> float:

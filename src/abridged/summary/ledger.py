@@ -6,11 +6,12 @@ elsewhere.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
-from abridged.conversation.calls import ToolCall, parse_arguments, tool_calls
-from abridged.conversation.pairing import pair
+from abridged.conversation.calls import ToolCall, parse_arguments
+from abridged.conversation.pairing import Pairing
 from abridged.conversation.roles import is_real_user, is_system, is_tool_result
 from abridged.conversation.text import Message, content_text, one_line
 from abridged.digests.actions import Action, action_of_call
@@ -59,21 +60,21 @@ class Ledger:
 
 def read_ledger(
     messages: list[Message],
+    places: Iterable[int],
+    lightened: Iterable[int],
     sources: list[int],
+    pairing: Pairing,
     redactor: Redactor,
-    lightened: list[tuple[Message, int]] | None = None,
-    answered: list[ToolCall | None] | None = None,
 ) -> Ledger:
-    """The ledger of `messages`, whole tool groups; `sources[i]` is the index that message i had in the conversation.
+    """The ledger of the messages at `places`, whole tool groups of a conversation.
 
-    `lightened`: messages that stay, but lost a part of their text (and their index). Of them only the facts are read.
-    `answered`: for each message the call that it answers, where that is known already.
+    `lightened`: places of messages that stay, but lost a part of their text; of them only the facts are read.
+    `sources[i]` is the index that message i had when it came in.
     """
     ledger = Ledger()
-    if answered is None:
-        answered = list(map(pair(messages).call, range(len(messages))))
-    reader = _Reader(ledger, messages, sources, redactor, answered)
-    for place, message in enumerate(messages):
+    reader = _Reader(ledger, messages, sources, pairing, redactor)
+    for place in places:
+        message = messages[place]
         if is_tool_result(message):
             reader.result(place)
         elif message.get("role") == "user":
@@ -83,8 +84,8 @@ def read_ledger(
         else:
             reader.assistant(place)
     reader.finish()
-    for message, index in lightened or ():
-        reader.facts_of(message, index)
+    for place in lightened:
+        reader.facts_of(place)
     return ledger
 
 
@@ -96,14 +97,14 @@ class _Reader:
         ledger: Ledger,
         messages: list[Message],
         sources: list[int],
+        pairing: Pairing,
         redactor: Redactor,
-        answered: list[ToolCall | None],
     ) -> None:
         self.ledger = ledger
         self.redactor = redactor
         self.messages = messages
         self.sources = sources
-        self.answered = answered
+        self.pairing = pairing
         self.given: dict[str, object] = {}
         """Arguments of the calls of the last group: their text -> parsed, without secrets."""
         self.question: tuple[str, int] | None = None
@@ -140,7 +141,7 @@ class _Reader:
         message, index = self.messages[place], self.sources[place]
         self.ledger.acted = True
         text, names = self._text(message)
-        calls = tool_calls(message)
+        calls = self.pairing.calls.get(place, ())
         self.ledger.facts.note(names, "assistant", index, text)
         if calls:
             self.given.clear()
@@ -162,7 +163,7 @@ class _Reader:
         text, names = self._text(message)
         self.ledger.facts.note(names, "result", index, text)
         self.ledger.facts.note_crowd(names)
-        made = self.answered[place]
+        made = self.pairing.call(place)
         arguments = self._given(made) if made else None
         call = Call.read(made.name if made else message.get("name"), arguments, text)
         action = action_of_call(call)
@@ -172,12 +173,13 @@ class _Reader:
         self.ledger.add("Completed Actions", what + outcome, index, action_rank(action))
         self._track(action, call, what, found, index)
 
-    def facts_of(self, message: Message, index: int) -> None:
+    def facts_of(self, place: int) -> None:
         """The names in a message, whoever wrote it."""
+        message, index = self.messages[place], self.sources[place]
         text, names = self._text(message)
         self.ledger.facts.note(names, "result" if is_tool_result(message) else "assistant", index, text)
         self.ledger.facts.note_crowd(names)
-        for call in tool_calls(message):
+        for call in self.pairing.calls.get(place, ()):
             self._arguments(call, index)
 
     def _text(self, message: Message) -> tuple[str, dict[str, str]]:
