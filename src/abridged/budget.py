@@ -37,6 +37,7 @@ class SettingsArguments(TypedDict, total=False):
     tail_result_chars: int
     summary_failure_cooldown: float
     transient_failure_cooldown: float
+    summary_timeout: float
     ineffective_percent: float
     ineffective_limit: int
     ineffective_expiry: float
@@ -90,7 +91,9 @@ class Settings:
     summary_failure_cooldown: float = 600.0
     """Seconds without another try after there was no provider (spec: P3.7)."""
     transient_failure_cooldown: float = 60.0
-    """Seconds without another try after a transient failure."""
+    """Seconds without another try after a transient failure; twice as long after each further time-out in a row."""
+    summary_timeout: float = 120.0
+    """Seconds that one request to a summariser may take."""
     ineffective_percent: float = 10.0
     """A compression that saves less than this counts as ineffective (spec: T4)."""
     ineffective_limit: int = 2
@@ -135,6 +138,7 @@ _RANGES: dict[str, tuple[float, float | None]] = {
     "prune_min_chars": (1, None),
     "prune_argument_chars": (1, None),
     "tail_result_chars": (200, None),
+    "summary_timeout": (0.01, None),
     "ineffective_percent": (0, 100),
     "ineffective_limit": (1, None),
     "frequency_limit": (1, None),

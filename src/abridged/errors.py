@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 FailureKind = Literal[
     "no_provider", "auth", "not_found", "timeout", "rate_limit", "overflow", "network",
-    "empty", "refusal", "truncated", "malformed", "inflated", "other",
+    "empty", "refusal", "truncated", "malformed", "inflated", "cancelled", "other",
 ]  # fmt: skip
 FAILURE_KINDS: frozenset[str] = frozenset(get_args(FailureKind))
 

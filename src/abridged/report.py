@@ -15,6 +15,20 @@ class Attempt:
     outcome: str
     """"ok", or the kind of failure (see `SummarizerError`)."""
     detail: str = ""
+    requests: int = 0
+    """Requests that it took: long conversations are summarised in parts."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    """What the provider counted, where it says."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was taken out of a model's text, and why."""
+
+    text: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,12 @@ class CompressionReport:
     lines_left_out: int = 0
     """Events that did not fit the summary."""
     attempts: list[Attempt] = field(default_factory=list[Attempt])
+    kept_all: bool = False
+    """Nothing was replaced because the summariser failed in a way that ends by itself, and there was room to wait."""
+    added: int = 0
+    """Items by rule that a model's text did not have."""
+    removed: list[Removed] = field(default_factory=list[Removed])
+    """What a model wrote and nobody said."""
 
     repaired: dict[str, int] = field(default_factory=dict[str, int])
     """What was mended in the structure, by kind; only kinds that occurred."""

@@ -10,6 +10,7 @@ from abridged.summary.template import frame
 from abridged.testing import EchoSummarizer, FakeClock, ScriptedSummarizer, assistant, call, result, user
 
 Message = dict[str, Any]
+WINDOW = 200_000
 SYSTEM = {"role": "system", "content": "You are careful."}
 GOOD = (
     "## Active Task\n- something invented\n\n## Goal\n- Build the lantern\n\n"
@@ -18,7 +19,12 @@ GOOD = (
 
 
 def session(turns: int = 60) -> list[Message]:
-    made: list[Message] = [SYSTEM, user("hi"), assistant("ok"), user("Never touch the billing schema.")]
+    made: list[Message] = [
+        SYSTEM,
+        user("Help me build the lantern."),
+        assistant("ok"),
+        user("Never touch the billing schema."),
+    ]
     for n in range(turns):
         made += [
             assistant(None, call(f"c{n}", "terminal", command=f"make part{n}")),
@@ -31,7 +37,11 @@ def session(turns: int = 60) -> list[Message]:
 
 def engine(*replies: Any, **more: Any) -> ContextCompressor:
     return ContextCompressor(
-        16_000, minimum_context_length=0, protect_last_n=4, summarizer=ScriptedSummarizer(replies), **more
+        16_000,
+        minimum_context_length=0,
+        protect_last_n=4,
+        summarizer=ScriptedSummarizer(replies, context_length=WINDOW),
+        **more,
     )
 
 
@@ -83,7 +93,7 @@ def test_a_rule_that_the_model_forgot_is_there():
 def test_what_is_no_summary_is_a_failed_attempt(reply: Any, outcome: str):
     # spec: P3.7, P3.10, F1
     compressor = engine(reply)
-    text = summary_of(compressor.compress(session()))
+    text = summary_of(compressor.compress(session(), force=True))
     assert [attempt.outcome for attempt in compressor.report.attempts] == [outcome]
     assert compressor.report.summary_writer == "offline"
     assert "make part3" in text
@@ -91,7 +101,7 @@ def test_what_is_no_summary_is_a_failed_attempt(reply: Any, outcome: str):
 
 def test_the_earlier_summary_is_brought_up_to_date():
     # spec: P3.1
-    writer = ScriptedSummarizer([GOOD])
+    writer = ScriptedSummarizer([GOOD], context_length=WINDOW)
     compressor = ContextCompressor(16_000, minimum_context_length=0, protect_last_n=4, summarizer=writer)
     once = compressor.compress(session())
     compressor.compress([*once, *session()[3:]])
@@ -103,11 +113,11 @@ def test_the_earlier_summary_is_brought_up_to_date():
 
 def test_the_focus_topic_reaches_the_prompt():
     # spec: P3.6
-    writer = ScriptedSummarizer([GOOD])
+    writer = ScriptedSummarizer([GOOD], context_length=WINDOW)
     ContextCompressor(16_000, minimum_context_length=0, protect_last_n=4, summarizer=writer).compress(
         session(), focus_topic="the billing schema"
     )
-    assert "the billing schema" in writer.requests[0].prompt.split("Exactly these sections")[1]
+    assert "the billing schema" in writer.requests[0].prompt.split("<<<TOPIC")[1]
 
 
 def test_secrets_reach_neither_prompt_nor_summary():
@@ -120,7 +130,7 @@ def test_secrets_reach_neither_prompt_nor_summary():
     messages = session()
     earlier = user(frame(f"## Critical Context\n- DEMO_TOKEN={secrets[2]}"))
     compressor = ContextCompressor(
-        16_000, minimum_context_length=0, protect_last_n=4, summarizer=EchoSummarizer(), summary_ratio=0.9,
+        16_000, minimum_context_length=0, protect_last_n=4, summarizer=EchoSummarizer(WINDOW), summary_ratio=0.9,
         summary_window_share=0.5,
     )  # fmt: skip
     given = [SYSTEM, earlier, *messages[1:6], *leak, *messages[6:]]
@@ -133,13 +143,14 @@ def test_a_missing_summary_model_gives_way_for_good():
     class NotFound(Exception):
         status_code = 404
 
-    own, main = ScriptedSummarizer([NotFound("no such model")], "own"), ScriptedSummarizer([GOOD], "main")
+    own, main = ScriptedSummarizer([NotFound("no such model")], "own"), ScriptedSummarizer([GOOD], "main", WINDOW)
     compressor = ContextCompressor(
         16_000, minimum_context_length=0, protect_last_n=4, summarizer=own, fallback_summarizer=main
     )
     once = compressor.compress(session(), focus_topic="billing")
     assert [(a.who, a.outcome) for a in compressor.report.attempts] == [("own", "not_found"), ("main", "ok")]
-    assert "'billing'" in main.requests[0].prompt
+    assert "<<<TOPIC" in main.requests[0].record
+    assert "billing" in main.requests[0].record.split("<<<TOPIC")[1]
     compressor.compress([*once, *session()[3:]])
     assert (len(own.requests), len(main.requests)) == (1, 2)
 

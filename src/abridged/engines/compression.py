@@ -5,21 +5,21 @@ valid, or it is what came in and the report says why.
 """
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from abridged.budget import Budget, Settings
 from abridged.conversation.measure import TokenMemo, text_chars, weight
 from abridged.conversation.pairing import Pairing, pair
 from abridged.conversation.text import Message
 from abridged.digests import DigestRegistry
+from abridged.guard import PRESSURE
 from abridged.phases.assemble import assemble
 from abridged.phases.boundaries import BoundarySettings, Plan, cut_result, plan_boundaries
 from abridged.phases.prune import PruneSettings, prune
 from abridged.phases.repair import Repair, repair
-from abridged.phases.summarize import SummaryInput, frame_tokens, summarize
+from abridged.phases.summarize import Handover, Progress, SummaryInput, Tools, frame_tokens, prepare
 from abridged.report import Attempt, CompressionReport, SectionSize
-from abridged.summarizers import Ladder, SummaryRequest
+from abridged.summarizers import KEEPS_ALL, Ask, CancelToken, Ladder
 from abridged.summary.extract import Extract
 from abridged.summary.previous import Conversation, without_summaries
 from abridged.summary.redact import Redactor
@@ -38,6 +38,10 @@ class Compression:
     redactor: Redactor
     digests: DigestRegistry
     ladder: Ladder
+    prompt_tokens: int = 0
+    """What the conversation takes now, as far as known."""
+    cancel: CancelToken = field(default_factory=CancelToken)
+    progress: Progress | None = None
 
     def run(self, messages: list[Message], report: CompressionReport) -> list[Message]:
         """The new list; `messages` stays as it is. What was done is written into `report`."""
@@ -78,6 +82,8 @@ class Compression:
             ),
             report,
         )  # fmt: skip  # phase 3
+        if summary is None:
+            return None
         head = [kept[place] for place in plan.front]
         tail = [kept[place] for place in plan.kept[len(head) :]]
         result = repair(assemble(head, summary, tail)).messages  # phases 4 and 5
@@ -114,40 +120,62 @@ class Compression:
         report.anchored_user, report.cut_results = plan.anchor is not None, len(plan.cut)
         return plan
 
-    def _summarize(self, given: SummaryInput, report: CompressionReport) -> str:
-        """The framed summary. By rule where no model writes; a bare marker where even that fails (spec: F1)."""
+    def _summarize(self, given: SummaryInput, report: CompressionReport) -> str | None:
+        """The framed summary; `None` where nothing should be lost for a failure that ends by itself (spec: P3.7, F1).
+
+        By rule where no model writes; a bare marker where even that fails.
+        """
         replaced = sum(self.tokens(given.conversation[place]) for place in given.middle)
         # An earlier summary stands for what it replaced: its tokens count as the share that the budget gave it.
         earlier = sum(map(self.tokens.counter, given.previous))
         ratio = self.settings.summary_ratio
         report.summary_budget = self.budget.summary_tokens(replaced + int(earlier / ratio), ratio)
         room = max(40, report.summary_budget - frame_tokens(self.tokens.counter))
-        write = self._writer(room, replaced + earlier, report)
         try:
-            extract, by_model = summarize(given, room, self.tokens.counter, self.redactor, self.settings, write)
+            tools = Tools(self.tokens.counter, self.settings, self.redactor, self.digests)
+            handover = prepare(given, room, tools)
+            text = self._written(handover, report)
+            if text is None and self._keeps_all(report):
+                return None
+            extract, report.removed = (handover.by_rule(), []) if text is None else handover.by_model(text)
         except Exception as error:  # the last resort: a session must not die of a summary
             logger.exception("the summary could not be written by rule")
             report.attempts.append(Attempt("offline", "other", f"{type(error).__name__}: {error}"))
             report.summary_writer = "marker"
             return static_marker(len(given.middle))
-        report.summary_writer = "model" if by_model else "offline"
+        report.summary_writer = "offline" if text is None else "model"
         self._describe(extract, report)
         return frame(extract.document.render())
 
-    def _writer(self, room: int, source_tokens: int, report: CompressionReport) -> Callable[[str], str | None] | None:
+    def _written(self, handover: Handover, report: CompressionReport) -> str | None:
+        """A model's text that passed every check; `None` where there is no model or none could write."""
         if self.ladder.empty:
             return None
 
-        def write(prompt: str) -> str | None:
-            request = SummaryRequest(prompt, room, source_tokens)
-            return self.ladder.write(request, report.attempts, force=report.forced)
+        def task(window: int, ask: Ask) -> str:
+            return handover.ask(window, ask, self.cancel, self.progress)
 
-        return write
+        return self.ladder.write(task, self.budget.context_length, report.attempts, self.cancel, force=report.forced)
+
+    def _keeps_all(self, report: CompressionReport) -> bool:
+        """Whether to wait for a summariser that failed rather than lose the turns' own words, and can."""
+        failure = self.ladder.last_failure
+        if failure is None or failure not in KEEPS_ALL:
+            return False
+        room = self.prompt_tokens < self.budget.usable_tokens * PRESSURE
+        if failure != "cancelled" and (report.forced or not room):
+            return False
+        report.kept_all = True
+        report.reason = f"nothing was lost: the summariser failed ({failure}); " + (
+            f"{self.prompt_tokens:,} of {self.budget.usable_tokens:,} tokens are used" if room else "cancelled"
+        )
+        return True
 
     def _describe(self, extract: Extract, report: CompressionReport) -> None:
         report.summary_tokens = extract.tokens + frame_tokens(self.tokens.counter)
         report.facts_found, report.facts_kept = extract.facts_found, extract.facts_kept
         report.lines_left_out = extract.lines_left_out
+        report.added = extract.added
         document = extract.document
         report.sections = [
             SectionSize(title, len(items), self.tokens.counter(document.section_text(title)))

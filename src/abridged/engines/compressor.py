@@ -1,7 +1,9 @@
 """`ContextCompressor`, the built-in engine: what a host sees of a compression. The phases are in `compression`."""
 
+import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Unpack, cast
 
 from abridged.budget import Budget, Settings, SettingsArguments
@@ -14,12 +16,11 @@ from abridged.engines.compression import Compression
 from abridged.errors import InvalidMessages
 from abridged.guard import Guard
 from abridged.meter import Meter
+from abridged.phases.summarize import Progress
 from abridged.report import CompressionReport
-from abridged.summarizers import Ladder, Summarizer, SummaryRequest, SummaryResult, as_summarizer
-from abridged.summary.check import usable
+from abridged.summarizers import AnySummarizer, CancelToken, Ladder, SummaryRequest, SummaryResult, as_summarizer
+from abridged.summarizers.answer import usable
 from abridged.summary.redact import Redactor, redact
-
-AnySummarizer = Summarizer | Callable[[str], str | None]
 
 
 class ContextCompressor(ContextEngine):
@@ -28,7 +29,8 @@ class ContextCompressor(ContextEngine):
     `context_length`: the model's window in tokens. `max_output_tokens`: what of it is reserved for the answer.
     `summarizer`: who writes summaries, `None` = by rule, offline; `fallback_summarizer`: who is asked when it cannot.
     `counter`: text -> tokens. `clock`: seconds of wall clock. `redactor`: text -> text without secrets. `digests`: one
-    line per tool result. Every number of `Settings` is a keyword argument. Raises `ConfigError`.
+    line per tool result. `progress`: told, before each request to a summariser, which part of how many it is. Every
+    number of `Settings` is a keyword argument. Raises `ConfigError`.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class ContextCompressor(ContextEngine):
         clock: Callable[[], float] | None = None,
         redactor: Redactor | None = None,
         digests: DigestRegistry | None = None,
+        progress: Progress | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> None:
         self.settings = Settings(**settings)
         self._counter = counter or default_counter()
         self._redactor = redactor or redact
         self._digests = digests or DIGESTS
+        self._progress = progress
         self._max_output_tokens = max_output_tokens
         seconds = clock or time.time
         self._guard = Guard(self.settings, seconds)
@@ -129,24 +133,51 @@ class ContextCompressor(ContextEngine):
         focus_topic: str | None = None,
         force: bool = False,
         memory_context: str | None = None,
+        cancel: CancelToken | None = None,
     ) -> list[Message]:
         """The compressed conversation; what was done stands in `report`. `messages` stays as it is.
 
         `current_tokens`: the provider's count of `messages`, where known. `focus_topic`: what to keep in most detail.
-        `force`: a user asked for it: nothing holds it back, and the guard does not count it. Raises `InvalidMessages`
-        for what is no list; odd content never raises.
+        `force`: a user asked for it: nothing holds it back, and the guard does not count it. `cancel`: once cancelled,
+        the messages come back as they are. Raises `InvalidMessages` for what is no list; odd content never raises.
         """
         started = time.perf_counter()
         _messages(messages)
         report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(messages))
-        compression = Compression(self.settings, self.budget, self._tokens, self._redactor, self._digests, self._ladder)
+        tokens = current_tokens or (0 if self._ladder.empty else self.estimate(messages))
+        compression = Compression(
+            self.settings, self.budget, self._tokens, self._redactor, self._digests, self._ladder, tokens,
+            cancel or CancelToken(), self._progress,
+        )  # fmt: skip
         result = compression.run(messages, report)
         self._account(report, current_tokens)
         report.seconds = time.perf_counter() - started
         return result
 
+    async def acompress(
+        self,
+        messages: list[Message],
+        current_tokens: int | None = None,
+        *,
+        focus_topic: str | None = None,
+        force: bool = False,
+        memory_context: str | None = None,
+    ) -> list[Message]:
+        """`compress` for an async caller: the loop goes on meanwhile, and a cancelled task leaves all as it was."""
+        cancel = CancelToken()
+        work = partial(
+            self.compress, messages, current_tokens, focus_topic=focus_topic, force=force,
+            memory_context=memory_context, cancel=cancel,
+        )  # fmt: skip
+        try:
+            return await asyncio.to_thread(work)
+        finally:
+            cancel.cancel()
+
     def _account(self, report: CompressionReport, current_tokens: int | None) -> None:
-        """What the guard and the meter have to know of it."""
+        """What the guard and the meter have to know of it; one that waits for its summariser is no try."""
+        if report.kept_all:
+            return
         prompt = current_tokens or (0 if self._meter.compressed else self.last_prompt_tokens)
         self._guard.record(report.tokens_before, report.tokens_after, forced=report.forced, prompt_tokens=prompt)
         if report.compressed:
@@ -155,10 +186,7 @@ class ContextCompressor(ContextEngine):
             self._meter.expect(report.tokens_after, compressed=True)
 
     def _checked_answer(self, answer: SummaryResult, request: SummaryRequest) -> str:
-        tokens = self._counter(answer.text or "")
-        return usable(
-            answer.text, finish_reason=answer.finish_reason, source_tokens=request.source_tokens, tokens=tokens
-        )
+        return usable(answer, request.source_tokens, self._counter)
 
 
 def compress(

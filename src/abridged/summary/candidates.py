@@ -4,7 +4,7 @@ Of two lines about the same thing the newer one stands; what became stale is lef
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from abridged.conversation.tokens import Counter
 from abridged.summary.document import SummaryDocument
@@ -19,6 +19,10 @@ _PREVIOUS_RANK = {"Completed Actions": 0.5, "Key Decisions": 1.5, "Resolved Ques
 _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
 WRITTEN_RANK = 6.0
 """What a model's own item is worth beside the names in it."""
+_VERBATIM = frozenset({"Constraints & Preferences", "Blocked"})
+"""Sections in which the messages' own words come before a model's."""
+BEHIND_RULES = 0.9
+"""What its items are worth there."""
 
 
 @dataclass(slots=True)
@@ -58,6 +62,8 @@ def candidates(request: ExtractRequest) -> tuple[list[Line], int]:
     for line in (*previous, *written, *request.ledger.lines):
         key = (line.section, line.key or normal(line.text))
         older = lines.pop(key, None)
+        if older and older.origin == "model" and line.section == "Relevant Files":
+            line = replace(older, text=f"{older.text} ({line.text.rpartition(' — ')[2]})", sources=line.sources)
         if older and older.rank > line.rank:
             line.rank = older.rank
         lines[key] = line
@@ -84,20 +90,25 @@ def _previous_lines(request: ExtractRequest) -> tuple[list[Line], int]:
             if section == "Blocked" and key in ledger.succeeded:
                 continue
             if asked:
-                lines.append(Line("Completed Actions", f"{ASKED}{item.text}”", (), 0.8))
+                lines.append(Line("Completed Actions", f"{ASKED}{item.text}”", (), 0.8, origin="earlier"))
             else:
-                lines.append(Line(section, item.text, (), _previous_rank(section, item.text), key))
+                rank = _previous_rank(section, item.text)
+                lines.append(Line(section, item.text, (), rank, key, origin="earlier"))
     return lines, skipped
 
 
 def _written_lines(document: SummaryDocument) -> list[Line]:
     """A model's items come before all others; only the active task is not its own (spec: P3.9)."""
     return [
-        Line(section, item.text, (), WRITTEN_RANK, _key(section, item.text))
+        Line(section, item.text, item.sources, _written_rank(section), _key(section, item.text), origin="model")
         for section in SECTIONS
         if section != "Active Task"
         for item in document.sections[section]
     ]
+
+
+def _written_rank(section: str) -> float:
+    return BEHIND_RULES if section in _VERBATIM else WRITTEN_RANK
 
 
 def _previous_rank(section: str, text: str) -> float:

@@ -52,6 +52,8 @@ class Item:
     text: str
     sources: tuple[int, ...] = ()
     """Indexes of the messages that it was read from; empty where it came from an earlier summary."""
+    origin: str = "rule"
+    """Who wrote it: `rule`, `model`, or `earlier` for a summary that was found in the conversation."""
 
 
 @dataclass(slots=True)

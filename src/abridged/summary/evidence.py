@@ -77,6 +77,12 @@ def output_of(call: Call) -> str:
     return call.result
 
 
+def speaks_of_error(line: str) -> bool:
+    """Whether a line holds a word of an error."""
+    low = line.lower()
+    return any(word in low for words in _ERROR_WORDS for word in words)
+
+
 def error_lines(text: str, most: int) -> list[str]:
     """The first and the last line that speak of an error, each cut around the word that says so."""
     low = text.lower()

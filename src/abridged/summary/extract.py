@@ -50,6 +50,8 @@ class Extract:
     facts_found: int = 0
     facts_kept: int = 0
     lines_left_out: int = 0
+    added: int = 0
+    """Items by rule that a model's own text did not have; 0 where no model wrote."""
 
 
 def extract(request: ExtractRequest) -> Extract:
@@ -85,7 +87,8 @@ class _Selection:
         self._write(skipped)
         tokens = self._trim()
         kept = sum(name in self.covered for name in self.worth)
-        return Extract(self.document, tokens, len(self.worth), kept, skipped)
+        added = sum(line.origin == "rule" for line in self.taken) if self.request.written else 0
+        return Extract(self.document, tokens, len(self.worth), kept, skipped, added)
 
     # -- choosing -----------------------------------------------------------------------------------------------------
 
@@ -221,7 +224,7 @@ class _Selection:
     def _write(self, skipped: int) -> None:
         """What was taken, in the order of events, with a word on what is missing."""
         for line in sorted(self.taken, key=lambda line: line.order):
-            self.document.sections[line.section].append(Item(line.text, line.sources))
+            self.document.sections[line.section].append(Item(line.text, line.sources, line.origin))
         if skipped:
             self.document.sections["Completed Actions"].insert(0, Item(f"(… {skipped:,} earlier steps are not listed)"))
 

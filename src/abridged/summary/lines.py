@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from abridged.conversation.text import one_line
 from abridged.digests.actions import Action
@@ -16,6 +16,10 @@ SENTENCE_CHARS = 240
 TARGET_CHARS = 160
 _CHANGE_FOLDER = re.compile(r"^(?:cd [^&;]+(?:&&|;)\s*)+")
 _COMMAND_END = re.compile(r"\s*(?:&&|\|\||[;|\n])\s*")
+
+
+Origin = Literal["rule", "model", "earlier"]
+"""Who wrote a line: code, from the messages; a model; an earlier summary."""
 
 
 @dataclass(slots=True)
@@ -33,6 +37,7 @@ class Line:
     """Its place among the candidates, in the order of events."""
     names: tuple[str, ...] | None = None
     """The names in it, once somebody asked."""
+    origin: Origin = "rule"
 
 
 def work_in(what: str) -> str:
