@@ -10,6 +10,8 @@ from collections.abc import Callable
 from abridged import ContextCompressor
 from abridged.conversation.measure import message_tokens
 from abridged.conversation.roles import leading_system
+from abridged.summarizers import Summarizer
+from abridged.testing import HallucinatingSummarizer, ScriptedSummarizer
 from bench.real_sessions import Messages, rough_tokens
 
 TAIL_SHARE = 0.25
@@ -22,21 +24,41 @@ def quarter(text: str) -> int:
     return (len(text) + 3) // 4
 
 
-def compressor() -> Callable[[Messages, int | None], Messages]:
+Run = Callable[[Messages, int | None], Messages]
+USELESS = "## Goal\n- Keep fixing tickets.\n\n## Remaining Work\n- Keep fixing tickets."
+"""What a model writes that has understood nothing."""
+
+
+def compressor() -> Run:
+    """By rule, without a model."""
+    return _run(None)
+
+
+def useless() -> Run:
+    """With a model whose summary says nothing: what code adds is all there is."""
+    return _run(ScriptedSummarizer([USELESS]))
+
+
+def hallucinating() -> Run:
+    """With a model that writes of things that never were."""
+    return _run(HallucinatingSummarizer())
+
+
+def _run(summarizer: Summarizer | None) -> Run:
     def run(messages: Messages, budget: int | None) -> Messages:
         if budget is None:
-            return ContextCompressor(128_000, counter=quarter).compress(messages)
+            return ContextCompressor(128_000, counter=quarter, summarizer=summarizer).compress(messages)
         system = sum(message_tokens(message, quarter) for message in messages[: leading_system(messages)])
         room = max(SMALLEST, budget - system)
         tail = int(room * TAIL_SHARE)
-        result = _sized(tail, room - tail).compress(messages)
+        result = _sized(tail, room - tail, summarizer).compress(messages)
         unused = min(budget, room + system) - rough_tokens(result)
-        return _sized(tail, room - tail + unused).compress(messages) if unused > 0 else result
+        return _sized(tail, room - tail + unused, summarizer).compress(messages) if unused > 0 else result
 
     return run
 
 
-def _sized(tail: int, summary: int) -> ContextCompressor:
+def _sized(tail: int, summary: int, summarizer: Summarizer | None) -> ContextCompressor:
     """An engine whose tail and summary have these sizes in tokens, whatever the session."""
     threshold = 4 * (tail + summary)
     return ContextCompressor(
@@ -53,4 +75,5 @@ def _sized(tail: int, summary: int) -> ContextCompressor:
         summary_window_share=0.5,
         summary_tokens_ceiling=summary,
         tail_result_chars=max(200, tail * 2),
+        summarizer=summarizer,
     )

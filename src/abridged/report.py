@@ -40,6 +40,18 @@ class SectionSize:
     tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class ReportedItem:
+    """One item of the summary."""
+
+    section: str
+    text: str
+    sources: tuple[int, ...]
+    """Indexes of messages in the list that came in."""
+    origin: str
+    """`rule`, `model`, or `earlier` for what came from an earlier summary."""
+
+
 @dataclass(slots=True)
 class CompressionReport:
     """Sizes before and after, what each phase did, and why nothing was done when nothing was done."""
@@ -72,6 +84,8 @@ class CompressionReport:
     summary_tokens: int = 0
     summary_budget: int = 0
     sections: list[SectionSize] = field(default_factory=list[SectionSize])
+    items: list[ReportedItem] = field(default_factory=list[ReportedItem])
+    """What the summary says, item by item, with the messages that each tells of."""
     facts_found: int = 0
     """Identifiers found in what was replaced."""
     facts_kept: int = 0

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from abridged.errors import FailureKind, SummarizerError
 from abridged.summarizers import SummaryRequest, SummaryResult
 
 Message = dict[str, Any]
+_LABEL = re.compile(r"\[(?:USER|ASSISTANT|SYSTEM|TOOL RESULT [^\]\n]*)\]:? ?")
 
 
 class ScriptedSummarizer:
@@ -59,7 +61,7 @@ class SlowSummarizer:
 
 
 class EchoSummarizer:
-    """Answers with all it was shown, under two headings: what is in the record shows up in the summary."""
+    """Answers with all turns that it was shown, under two headings: what was shown stands in the answer."""
 
     name = "echo"
 
@@ -69,7 +71,9 @@ class EchoSummarizer:
 
     def summarize(self, request: SummaryRequest) -> SummaryResult:
         self.requests.append(request)
-        return SummaryResult(f"## Goal\necho\n\n## Critical Context\n{request.record}")
+        turns = request.record.rpartition("TURNS ")[0].split("\n", 1)[-1]
+        items = _LABEL.sub("- ", turns)  # shorter than what it was shown, or it were no summary
+        return SummaryResult(f"## Goal\n## Critical Context\n{items}")
 
 
 class HallucinatingSummarizer:

@@ -18,7 +18,7 @@ from abridged.phases.boundaries import BoundarySettings, Plan, cut_result, plan_
 from abridged.phases.prune import PruneSettings, prune
 from abridged.phases.repair import Repair, repair
 from abridged.phases.summarize import Handover, Progress, SummaryInput, Tools, frame_tokens, prepare
-from abridged.report import Attempt, CompressionReport, SectionSize
+from abridged.report import Attempt, CompressionReport, ReportedItem, SectionSize
 from abridged.summarizers import KEEPS_ALL, Ask, CancelToken, Ladder
 from abridged.summary.extract import Extract
 from abridged.summary.previous import Conversation, without_summaries
@@ -78,7 +78,7 @@ class Compression:
         summary = self._summarize(
             SummaryInput(
                 conversation.messages, conversation.sources, pairing, plan.middle, list(kept.values()), lightened,
-                conversation.previous, report.focus_topic,
+                [place for place in plan.kept if place >= plan.tail_start], conversation.previous, report.focus_topic,
             ),
             report,
         )  # fmt: skip  # phase 3
@@ -176,6 +176,11 @@ class Compression:
         report.facts_found, report.facts_kept = extract.facts_found, extract.facts_kept
         report.lines_left_out = extract.lines_left_out
         report.added = extract.added
+        report.items = [
+            ReportedItem(title, item.text, item.sources, item.origin)
+            for title, items in extract.document.sections.items()
+            for item in items
+        ]
         document = extract.document
         report.sections = [
             SectionSize(title, len(items), self.tokens.counter(document.section_text(title)))

@@ -58,6 +58,8 @@ class SummaryInput:
     """Head and tail as they will stand."""
     lightened: list[int] = field(default_factory=list[int])
     """Places in `conversation` that are kept without a part of their text: pruned or cut."""
+    tail: list[int] = field(default_factory=list[int])
+    """Places in `conversation` that stay behind the summary."""
     previous: list[str] = field(default_factory=list[str])
     """Bodies of the summaries that were found, oldest first."""
     focus_topic: str | None = None
@@ -139,7 +141,9 @@ def prepare(given: SummaryInput, budget: int, tools: Tools) -> Handover:
     previous = [redactor(body) for body in given.previous]
     topic = redactor(given.focus_topic) if given.focus_topic else None
     conversation = given.conversation
-    ledger = read_ledger(conversation, given.middle, given.lightened, given.sources, given.pairing, redactor)
+    ledger = read_ledger(
+        conversation, given.middle, given.lightened, given.tail, given.sources, given.pairing, redactor
+    )
     kept: set[str] = set()
     for message in given.kept:
         kept.update(names_in(replayed_text(message)))

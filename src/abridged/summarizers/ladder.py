@@ -92,7 +92,7 @@ class Ladder:
             attempts.append(Attempt("cooldown", "skipped", f"{self.cooldown_seconds:.0f} s left"))
             return None
         for rung in list(self._rungs):
-            failure = None
+            text, failure = "", None
             tally, started = _Tally(), time.monotonic()
             try:
                 text = self._climb(rung, task, window_of(rung) or window, tally, cancel)

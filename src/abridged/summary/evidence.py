@@ -11,6 +11,8 @@ from abridged.summary.identifiers import kind_of
 
 LINE_CHARS = 160
 """The most that one piece of evidence takes."""
+_ERRORS_CHARS = 4_000
+"""What is read for the names of what failed: a program says last what went wrong."""
 VALUES_CHARS = 100
 """The most that the values of a JSON object take."""
 
@@ -81,6 +83,12 @@ def speaks_of_error(line: str) -> bool:
     """Whether a line holds a word of an error."""
     low = line.lower()
     return any(word in low for words in _ERROR_WORDS for word in words)
+
+
+def telling_errors(text: str, most: int = 12) -> list[str]:
+    """The last lines that speak of an error, each cut to a line's length; of a long text its end is read."""
+    lines = [line[: 2 * LINE_CHARS] for line in text[-_ERRORS_CHARS:].split("\n") if speaks_of_error(line)]
+    return lines[-most:]
 
 
 def error_lines(text: str, most: int) -> list[str]:

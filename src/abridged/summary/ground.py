@@ -15,6 +15,7 @@ from abridged.conversation.roles import is_system
 from abridged.conversation.text import Message, content_text
 from abridged.report import Removed
 from abridged.summary.document import Item, SummaryDocument
+from abridged.summary.evidence import telling_errors
 from abridged.summary.ledger import Ledger
 from abridged.summary.lines import normal
 from abridged.summary.words import names_in
@@ -52,7 +53,8 @@ _LONG_CHARS = 1_500
 """Characters of a message from which on each paragraph of it counts by itself."""
 _PROTOCOL = re.compile(
     r"^\s*(?:\[(?:USER|ASSISTANT|SYSTEM|DEVELOPER|TOOL RESULT|Tool calls)\b|<<<|[A-Z ]+ [0-9a-f]{12}>>>)|"
-    r"^\s*(?:</?(?:system|user|assistant|summary|tool_result|instructions)>)",
+    r"^\s*(?:</?(?:system|user|assistant|summary|tool_result|instructions)>)|"
+    r"--- ?END OF CONTEXT SUMMARY|\[CONTEXT (?:COMPACTION|SUMMARY)",
 )
 _WORD = re.compile(r"[a-z][a-z']{3,}|[0-9]{2,}|[㐀-鿿]{2,}|[^\W\d_a-z㐀-鿿]{4,}")
 _COMMON = frozenset(
@@ -163,9 +165,13 @@ class _Grounding:
         self.record = record
         self.ledger = ledger
         self.removed: list[Removed] = []
-        blocked = [line for line in ledger.lines if line.section == "Blocked"]
-        self.failing = {line.key for line in blocked if line.key}
-        self.failing_names = {name for line in blocked for name in names_in(line.text)}
+        self.failing = set(ledger.failing)
+        self.failing_names = {
+            name
+            for key, output in ledger.failing.items()
+            for line in (key, *telling_errors(output))
+            for name in names_in(line)
+        }
         self.tests_failing = any(
             line.section == "Active State" and line.key == "last test run" and re.search(r"exit [1-9]", line.text)
             for line in ledger.lines
@@ -193,7 +199,7 @@ class _Grounding:
 
     def _fault(self, title: str, sentence: str) -> str:
         """Why a sentence cannot stand; "" where it can."""
-        if _PROTOCOL.match(sentence):
+        if _PROTOCOL.search(sentence):
             return "a label of the record"
         record = self.record
         for name in names_in(sentence):
@@ -202,8 +208,8 @@ class _Grounding:
         for number in (*_MEASURE.findall(sentence), *_DOLLARS.findall(sentence)):
             if not record.holds_number(number):
                 return "a number that no message holds"
-        for groups in _QUOTE.findall(sentence):
-            quote = next(filter(None, groups)).strip(" .…,;:")
+        for match in _QUOTE.finditer(sentence):
+            quote = str(match[match.lastindex or 0]).strip(" .…,;:")
             if quote and not record.holds(quote):
                 return "quotes what nobody said"
         if (title in _USERS_OWN or _USER_SAID.search(sentence)) and not record.user_said(sentence):

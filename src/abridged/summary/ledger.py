@@ -16,7 +16,7 @@ from abridged.conversation.roles import is_real_user, is_system, is_tool_result
 from abridged.conversation.text import Message, content_text, one_line
 from abridged.digests.actions import Action, action_of_call
 from abridged.digests.reading import Call
-from abridged.summary.evidence import evidence
+from abridged.summary.evidence import evidence, output_of
 from abridged.summary.facts import Facts
 from abridged.summary.language import clauses, constraint_strength, is_decision, is_question, sentences
 from abridged.summary.lines import (
@@ -50,6 +50,8 @@ class Ledger:
     facts: Facts = field(default_factory=Facts)
     succeeded: set[str] = field(default_factory=set[str])
     """Keys of actions that ended well after they had failed, or at all: an earlier error of theirs is resolved."""
+    failing: dict[str, str] = field(default_factory=dict[str, str])
+    """Keys of actions whose last run failed -> what it put out."""
     acted: bool = False
     """Whether the assistant did or said anything."""
 
@@ -62,13 +64,15 @@ def read_ledger(
     messages: list[Message],
     places: Iterable[int],
     lightened: Iterable[int],
+    tail: Iterable[int],
     sources: list[int],
     pairing: Pairing,
     redactor: Redactor,
 ) -> Ledger:
     """The ledger of the messages at `places`, whole tool groups of a conversation.
 
-    `lightened`: places of messages that stay, but lost a part of their text; of them only the facts are read.
+    `lightened`: places of messages that stay, but lost a part of their text; of them only the facts are read. `tail`:
+    places of what stays behind them: what failed may have succeeded there since.
     `sources[i]` is the index that message i had when it came in.
     """
     ledger = Ledger()
@@ -83,6 +87,9 @@ def read_ledger(
             reader.rules(place)
         else:
             reader.assistant(place)
+    for place in tail:
+        if is_tool_result(messages[place]):
+            reader.outcome(place)
     reader.finish()
     for place in lightened:
         reader.facts_of(place)
@@ -163,15 +170,30 @@ class _Reader:
         text, names = self._text(message)
         self.ledger.facts.note(names, "result", index, text)
         self.ledger.facts.note_crowd(names)
-        made = self.pairing.call(place)
-        arguments = self._given(made) if made else None
-        call = Call.read(made.name if made else message.get("name"), arguments, text)
+        call, arguments = self._call(place, text)
         action = action_of_call(call)
         found = evidence(call, action)
         what = what_of(call, action, arguments)
         outcome = outcome_of(action, found, call)
         self.ledger.add("Completed Actions", what + outcome, index, action_rank(action))
-        self._track(action, call, what, found, index)
+        if self._ended(action, call, what):
+            key = work_in(what)
+            self.blocked[key] = Line("Blocked", f"{what} → {found or 'failed'}", (index,), 1.0, key)
+        self._track(action, call, found, index)
+
+    def outcome(self, place: int) -> None:
+        """How a call of the tail ended: its result is there to be read, but it may settle what is told here."""
+        call, arguments = self._call(place, content_text(self.messages[place].get("content")))
+        action = action_of_call(call)
+        self._ended(action, call, what_of(call, action, arguments))
+        if action.kind == "run":
+            self._note_state(action, self.redactor(evidence(call, action)), self.sources[place])
+
+    def _call(self, place: int, text: str) -> tuple[Call, object]:
+        """The call that a result answers, with the result's text, and its arguments."""
+        made = self.pairing.call(place)
+        arguments = self._given(made) if made else None
+        return Call.read(made.name if made else self.messages[place].get("name"), arguments, text), arguments
 
     def facts_of(self, place: int) -> None:
         """The names in a message, whoever wrote it."""
@@ -224,13 +246,19 @@ class _Reader:
             names |= names_in(text)
         self.ledger.facts.note(names, "argument", index, "", labels)
 
-    def _track(self, action: Action, call: Call, what: str, found: str, index: int) -> None:
-        key = work_in(what)
+    def _ended(self, action: Action, call: Call, what: str) -> bool:
+        """Keeps how a piece of work ended last. Returns whether it failed."""
+        key, ledger = work_in(what), self.ledger
         if action.failed:
-            self.blocked[key] = Line("Blocked", f"{what} → {found or 'failed'}", (index,), 1.0, key)
+            ledger.succeeded.discard(key)
+            ledger.failing[key] = output_of(call)
         elif action.failed is False or action.exit_code == 0:
             self.blocked.pop(key, None)
-            self.ledger.succeeded.add(key)
+            ledger.failing.pop(key, None)
+            ledger.succeeded.add(key)
+        return bool(action.failed)
+
+    def _track(self, action: Action, call: Call, found: str, index: int) -> None:
         if action.kind in ("read", "write"):
             for path in (action.target, *action.others):
                 if path:
