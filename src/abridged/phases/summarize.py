@@ -111,14 +111,18 @@ class Handover:
         turns = shown.turns(self.given.conversation, self.given.middle, self.given.pairing)
         several = sum(map(counter, turns)) + 2 * len(turns) > room - counter(so_far)
         parts = packed(turns, max(200, room - (max(counter(so_far), budget) if several else counter(so_far))), counter)
+        too_long: list[str] = []
         for number, part in enumerate(parts, start=1):
             cancel.raise_if_cancelled()
             if progress:
                 progress(number, len(parts))
-            source = counter(part) + counter(so_far)
-            text = self._record(part, so_far, budget)
+            earlier = _fitting(so_far, max(200, room - counter(part)), counter)
+            if earlier != so_far:
+                too_long.append(so_far)  # the next request has no room for all of it, but nothing is thrown away
+            text = self._record(part, earlier, budget)
+            source = counter(part) + counter(earlier)
             so_far = ask(SummaryRequest(instructions(), text, budget, source, settings.summary_timeout, cancel))
-        return so_far
+        return "\n\n".join([*too_long, so_far])
 
     def _record(self, turns: str, previous: str, budget: int) -> str:
         newest = () if self.topic else self._newest()
