@@ -11,8 +11,8 @@ from abridged import ContextCompressor
 from abridged.conversation.measure import message_tokens
 from abridged.conversation.roles import leading_system
 from abridged.summarizers import Summarizer
-from abridged.testing import HallucinatingSummarizer, ScriptedSummarizer
 from bench.real_sessions import Messages, rough_tokens
+from bench.writers import WRITERS
 
 TAIL_SHARE = 0.25
 """What of a budget is meant for the newest messages; the summary has the rest."""
@@ -25,8 +25,6 @@ def quarter(text: str) -> int:
 
 
 Run = Callable[[Messages, int | None], Messages]
-USELESS = "## Goal\n- Keep fixing tickets.\n\n## Remaining Work\n- Keep fixing tickets."
-"""What a model writes that has understood nothing."""
 
 
 def compressor() -> Run:
@@ -36,12 +34,12 @@ def compressor() -> Run:
 
 def useless() -> Run:
     """With a model whose summary says nothing: what code adds is all there is."""
-    return _run(ScriptedSummarizer([USELESS]))
+    return _run(WRITERS["useless"]())
 
 
 def hallucinating() -> Run:
     """With a model that writes of things that never were."""
-    return _run(HallucinatingSummarizer())
+    return _run(WRITERS["hallucinating"]())
 
 
 def _run(summarizer: Summarizer | None) -> Run:

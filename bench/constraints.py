@@ -11,6 +11,7 @@ from collections import Counter
 
 from abridged import ContextCompressor
 from bench.real_sessions import Messages, all_text, parts, sessions
+from bench.writers import WRITERS
 
 WORDINGS = (
     "Do not use pandas.", "From now on answer in French.", "Never touch the billing schema.",
@@ -40,14 +41,14 @@ def plant(messages: Messages, wording: str, share: float, *, alone: bool) -> Mes
     return planted
 
 
-def survives(messages: Messages, wording: str, passes: int, window: int) -> bool:
+def survives(messages: Messages, wording: str, passes: int, window: int, writer: str = "none") -> bool:
     """Whether the wording still stands verbatim after so many passes with new turns between."""
     first, *more = parts(messages, [1.0 - 0.1 * (passes - 1) + 0.1 * n for n in range(passes - 1)])
     if wording not in all_text(first):  # planted behind the first cut: all of it is the first pass
         first, more = messages, [parts(messages, [0.02, 0.12])[1]] * (passes - 1)
     kept: Messages = []
     for new in [first, *more]:
-        kept = ContextCompressor(window).compress([*kept, *new], force=True)
+        kept = ContextCompressor(window, summarizer=WRITERS[writer]()).compress([*kept, *new], force=True)
     return wording in all_text(kept)
 
 
@@ -57,6 +58,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=32_000)
     parser.add_argument("--minimum", type=int, default=5_000, help="tokens of the smallest session")
     parser.add_argument("--misses", action="store_true", help="print what was lost")
+    parser.add_argument("--writer", choices=WRITERS, default="none", help="who writes the summaries")
     given = parser.parse_args()
     for passes in given.passes:
         kept: Counter[str] = Counter()
@@ -67,7 +69,7 @@ def main() -> None:
                     planted = plant(messages, wording, share, alone=(number + index) % 2 == 0)
                     if planted is None:
                         continue
-                    alive = survives(planted, wording, passes, given.window)
+                    alive = survives(planted, wording, passes, given.window, given.writer)
                     language = "english" if wording.isascii() else "chinese"
                     for group in (place, language, "all"):
                         asked[group] += 1
@@ -75,7 +77,7 @@ def main() -> None:
                     if given.misses and not alive:
                         print(f"  lost: {name} {place} {wording}")
         shares = " | ".join(f"{group} {kept[group] / asked[group]:.1%} of {asked[group]}" for group in asked)
-        print(f"constraints passes {passes} window {given.window} | {shares}", flush=True)
+        print(f"constraints passes {passes} window {given.window} writer {given.writer} | {shares}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Five compressions in a row, new turns between: one summary in its budget, and what pass 1 kept is still there.
 
-    python -m bench.passes [--window 32000]
+    python -m bench.passes [--window 32000] [--writer useless]
 
 Of each real session over 20,000 tokens half is compressed, then the rest comes in four parts. `refs` are the
 identifiers of the first half that the agent used later and that the first pass kept.
@@ -11,6 +11,7 @@ import re
 
 from abridged import ContextCompressor
 from bench.real_sessions import Messages, all_text, parts, sessions
+from bench.writers import WRITERS
 
 OPENING = "[CONTEXT COMPACTION"
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:-]{4,80}")
@@ -28,10 +29,10 @@ def used_later(messages: Messages) -> set[str]:
     return identifiers("\n".join(texts))
 
 
-def run(messages: Messages, window: int) -> tuple[list[tuple[int, int, int]], int, int]:
+def run(messages: Messages, window: int, writer: str = "none") -> tuple[list[tuple[int, int, int]], int, int]:
     """For each pass (summaries, summary tokens, budget); refs after pass 1 and how many of them after pass 5."""
     first, *more = parts(messages, [0.5, 0.625, 0.75, 0.875])
-    engine = ContextCompressor(window)
+    engine = ContextCompressor(window, summarizer=WRITERS[writer]())
     kept: Messages = []
     sizes: list[tuple[int, int, int]] = []
     refs: set[str] = set()
@@ -49,16 +50,20 @@ def run(messages: Messages, window: int) -> tuple[list[tuple[int, int, int]], in
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--window", type=int, default=32_000)
+    parser.add_argument("--writer", choices=WRITERS, default="none", help="who writes the summaries")
     given = parser.parse_args()
     total = kept = 0
     for name, messages in sessions(20_000):
-        sizes, refs, alive = run(messages, given.window)
+        sizes, refs, alive = run(messages, given.window, given.writer)
         total, kept = total + refs, kept + alive
         one = all(count == 1 for count, _, _ in sizes)
         inside = all(tokens <= budget for _, tokens, budget in sizes)
         passes = " ".join(f"{tokens}/{budget}" for _, tokens, budget in sizes)
         print(f"{name:32} one summary {one} | inside budget {inside} | summary {passes} | refs {alive} of {refs}")
-    print(f"passes window {given.window} | refs of pass 1 after pass 5: {kept / max(1, total):.1%} of {total}")
+    print(
+        f"passes window {given.window} writer {given.writer} | "
+        f"refs of pass 1 after pass 5: {kept / max(1, total):.1%} of {total}"
+    )
 
 
 if __name__ == "__main__":
