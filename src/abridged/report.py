@@ -113,6 +113,9 @@ class CompressionReport:
         """The saving in per cent of the tokens before (spec: F2)."""
         return 100.0 * self.saved_tokens / self.tokens_before if self.tokens_before else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain values, for JSON."""
-        return {**asdict(self), "saved_tokens": self.saved_tokens, "saved_percent": round(self.saved_percent, 2)}
+    def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
+        """The report as plain values, for JSON. `explain`: with the summary's items and their sources."""
+        values = {**asdict(self), "saved_tokens": self.saved_tokens, "saved_percent": round(self.saved_percent, 2)}
+        if not explain:
+            del values["items"]
+        return values

@@ -13,7 +13,7 @@ from abridged.budget import Budget, Settings, SettingsArguments
 from abridged.cli.inspection import inspect_conversation
 from abridged.cli.inspection_view import inspection_parts
 from abridged.cli.reading import parse_conversation, read_bytes
-from abridged.cli.report_view import report_parts
+from abridged.cli.report_view import explanation, report_parts
 from abridged.cli.tables import as_text, console_for
 from abridged.cli.waiting import waiting
 from abridged.cli.writing import ReaderGone, check_target, encode, render, render_report, write_file, write_stream
@@ -31,7 +31,7 @@ app = typer.Typer(
 # What a setting is called on the command line, where that is not its own name.
 _OPTIONS = {
     "threshold_percent": "threshold", "max_output_tokens": "max-output", "protect_first_n": "protect-first",
-    "protect_last_n": "protect-last",
+    "protect_last_n": "protect-last", "summary_timeout": "timeout",
 }  # fmt: skip
 
 File = Annotated[
@@ -104,6 +104,18 @@ def compress_file(
     protect_first: ProtectFirst = _DEFAULTS.protect_first_n,
     protect_last: ProtectLast = _DEFAULTS.protect_last_n,
     force: Annotated[bool, typer.Option("--force", help="Compress it although it fits.")] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who writes the summary: gpt-4o-mini, claude-…, litellm/…; none: by rule."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="An OpenAI-compatible server, such as http://localhost:11434/v1.")
+    ] = None,
+    model_window: Annotated[int | None, typer.Option(metavar="TOKENS", help="The window of that model.")] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="What one request to it may take.")
+    ] = _DEFAULTS.summary_timeout,
+    explain: Annotated[bool, typer.Option("--explain", help="Show which messages each item tells of.")] = False,
     json_report: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No report.")] = False,
 ) -> None:
@@ -111,16 +123,27 @@ def compress_file(
 
     The messages go to OUT or to standard output, in the shape in which they came, the report to standard error (with
     --json and --output: to standard output). What fits the window comes out unchanged.
+
+    With --model a model writes the summary and what it says is checked against the messages; where it cannot, the
+    summary is written by rule. Its key is read from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, …).
     """
     settings: SettingsArguments = {
         "threshold_percent": threshold, "protect_first_n": protect_first, "protect_last_n": protect_last,
+        "summary_timeout": timeout,
     }  # fmt: skip
+    if base_url and not model:
+        raise ConfigError("base_url", base_url, "a --model beside it")
+    summarizer = None
+    if model:
+        from abridged.summarizers.by_name import summarizer_for  # what needs a model's client need not be paid by all
+
+        summarizer = summarizer_for(model, base_url=base_url, context_length=model_window)
     budget = Budget.derive(Settings(**settings), context_length, max_output)
     target = None if output in (None, "-") else Path(str(output))
     if target:
         check_target(target)
     raw = read_bytes(file)
-    with waiting("Compressing …"):
+    with waiting("Compressing …") as say:
         conversation = parse_conversation(raw, file)
         messages, report = compress(
             conversation.messages,
@@ -128,6 +151,8 @@ def compress_file(
             focus_topic=focus,
             force=force,
             max_output_tokens=max_output,
+            summarizer=summarizer,
+            progress=lambda part, parts: say(f"{model} summarises part {part} of {parts} …"),
             **settings,
         )
         same = len(messages) == len(conversation.messages)
@@ -140,20 +165,23 @@ def compress_file(
     if quiet:
         return
     if json_report:
-        facts = _report_facts(conversation.name, target, report, budget)
+        facts = _report_facts(conversation.name, target, report, budget, explain=explain)
         write_stream(render_report(facts), sys.stdout if target else sys.stderr)
     else:
-        _say(report_parts(conversation.name, report, budget.threshold_tokens, budget.notes), stderr=True)
+        parts = report_parts(conversation.name, report, budget.threshold_tokens, budget.notes)
+        _say([*parts, *(explanation(report) if explain else [])], stderr=True)
 
 
-def _report_facts(name: str, target: Path | None, report: CompressionReport, budget: Budget) -> dict[str, Any]:
+def _report_facts(
+    name: str, target: Path | None, report: CompressionReport, budget: Budget, *, explain: bool
+) -> dict[str, Any]:
     return {
         "file": name,
         "output": str(target) if target else None,
         "context_length": budget.context_length,
         "threshold_tokens": budget.threshold_tokens,
         "notes": budget.notes,
-        **report.to_dict(),
+        **report.to_dict(explain=explain),
     }
 
 

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from abridged.cli.tables import bar, count, facts, line, opening, table_of, titled
+from abridged.cli.tables import bar, count, facts, line, opening, places, table_of, titled
 from abridged.report import CompressionReport
 
 _EMPTY_SECTION_TOKENS = 5
@@ -79,11 +79,37 @@ def _what_was_written(report: CompressionReport) -> Iterable[tuple[str, Renderab
     for attempt in report.attempts:
         if attempt.outcome != "ok":
             yield "attempt", line(f"{attempt.who}: {attempt.outcome} {attempt.detail}", "yellow")
+    if report.summary_writer == "model":
+        yield (
+            "checked",
+            (
+                f"{count(len(report.removed), 'statement')} that no message bears out taken out, "
+                f"{count(report.added, 'item')} added by rule"
+            ),
+        )
     if report.focus_topic:
         yield "focus", line(report.focus_topic)
     yield "names", f"{report.facts_kept:,} of {report.facts_found:,} files, ids and values are still named"
     if report.lines_left_out:
         yield "left out", count(report.lines_left_out, "event") + " that did not fit the summary"
+
+
+def explanation(report: CompressionReport) -> list[RenderableType]:
+    """Every item of the summary, who wrote it, and the messages that it tells of."""
+    table = table_of("item", "by", ">messages")
+    section = ""
+    for item in report.items:
+        if item.section != section:
+            section = item.section
+            table.add_row(Text(section, style="bold"), "", "")
+        table.add_row(line(f"  {item.text}"), item.origin, places(item.sources))
+    parts: list[RenderableType] = ["", titled("What each item tells of", table)] if report.items else []
+    if report.removed:
+        taken = table_of("taken out of the model's text", "because it")
+        for entry in report.removed:
+            taken.add_row(line(entry.text), line(entry.why))
+        parts += ["", titled("What nobody said", taken)]
+    return parts
 
 
 _REPAIRS = {

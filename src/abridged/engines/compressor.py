@@ -197,24 +197,28 @@ def compress(
     force: bool = False,
     max_output_tokens: int | None = None,
     summarizer: AnySummarizer | None = None,
+    fallback_summarizer: AnySummarizer | None = None,
     counter: Counter | None = None,
+    progress: Progress | None = None,
     **settings: Unpack[SettingsArguments],
 ) -> tuple[list[Message], CompressionReport]:
     """One compression in one call: the messages, and what was done to them.
 
     Messages that fit (their estimate is below the threshold of the window) come back as they are, unless `force`.
+    There is no second call that a failed summariser could be waited for: then the summary is written by rule.
     Raises `ConfigError` for a setting out of range, `InvalidMessages` for what is no list of messages.
     """
     engine = ContextCompressor(
-        context_length, max_output_tokens=max_output_tokens, summarizer=summarizer, counter=counter, **settings
-    )
+        context_length, max_output_tokens=max_output_tokens, summarizer=summarizer,
+        fallback_summarizer=fallback_summarizer, counter=counter, progress=progress, **settings,
+    )  # fmt: skip
     tokens = engine.estimate(messages)
     if tokens < engine.threshold_tokens and not force:
         return list(messages), CompressionReport(
             reason=f"fits: {tokens:,} tokens, below the threshold of {engine.threshold_tokens:,}",
             tokens_before=tokens, tokens_after=tokens, messages_before=len(messages), messages_after=len(messages),
         )  # fmt: skip
-    return engine.compress(messages, focus_topic=focus_topic, force=force), engine.report
+    return engine.compress(messages, focus_topic=focus_topic, force=True), engine.report
 
 
 def _messages(messages: Any) -> list[Message]:
