@@ -16,6 +16,7 @@ from tests.properties.validator import Message
 
 from abridged import ContextCompressor
 from abridged.phases.repair import repair
+from abridged.testing import EchoSummarizer, FailingSummarizer, HallucinatingSummarizer, ScriptedSummarizer
 
 Options = dict[str, Any]
 
@@ -62,6 +63,23 @@ def test_anything_becomes_valid_and_smaller_or_stays(messages: list[Any], option
     engine = ContextCompressor(**options)
     compressed_and_checked(engine, messages)
     event("compressed" if engine.report.compressed else engine.report.reason.partition(":")[0])
+
+
+WRITERS = {
+    "useless": lambda: ScriptedSummarizer(["## Goal\n- Keep fixing tickets.\n\n## Blocked\n- None."]),
+    "lying": HallucinatingSummarizer,
+    "repeating": EchoSummarizer,
+    "narrow": lambda: EchoSummarizer(context_length=2_000),
+    "without a network": lambda: FailingSummarizer("network"),
+    "too slow": lambda: FailingSummarizer("timeout"),
+}
+
+
+@given(given_by.wild_conversations(), given_by.settings_of_engines, st.sampled_from(sorted(WRITERS)))
+def test_whoever_writes_the_conversation_stays_valid(messages: list[Any], options: Options, writer: str) -> None:
+    engine = ContextCompressor(**options, summarizer=WRITERS[writer]())
+    compressed_and_checked(engine, messages)
+    event(f"{writer}: {engine.report.summary_writer}")
 
 
 def test_most_examples_are_compressed() -> None:
