@@ -1,42 +1,81 @@
-"""What kind of failure an exception is: by its type and status, and by its words where a status says too little."""
+"""What kind of failure an exception is: by its status, its class, and its words where these say too little.
+
+No client is imported: the classes of the SDKs and of the HTTP libraries under them are known by their names.
+"""
 
 import re
 
 from abridged.errors import FailureKind, SummarizerError
+from abridged.summary.redact import redact
 
+DETAIL_CHARS = 200
 _BY_STATUS: dict[int, FailureKind] = {
-    401: "auth", 403: "auth", 402: "rate_limit", 404: "not_found", 408: "timeout", 413: "overflow", 429: "rate_limit",
-    503: "not_found", 504: "timeout",
+    401: "auth", 402: "rate_limit", 403: "auth", 404: "not_found", 408: "timeout", 413: "overflow", 429: "rate_limit",
+    503: "not_found", 504: "timeout", 529: "rate_limit",
 }  # fmt: skip
+_BY_NAME: tuple[tuple[str, FailureKind], ...] = (
+    ("Timeout", "timeout"),
+    ("Authentication", "auth"),
+    ("PermissionDenied", "auth"),
+    ("RateLimit", "rate_limit"),
+    ("BudgetExceeded", "rate_limit"),
+    ("ContextWindowExceeded", "overflow"),
+    ("NotFound", "not_found"),
+    ("Connect", "network"),
+    ("RemoteProtocol", "network"),
+    ("ProtocolError", "network"),
+    ("ServiceUnavailable", "network"),
+    ("ReadError", "network"),
+    ("WriteError", "network"),
+    ("Transport", "network"),
+    ("URLError", "network"),
+    ("InternalServer", "network"),
+)
+"""Parts of class names, the first that fits."""
 _OVERFLOW = re.compile(
-    r"context.{0,20}(?:length|size|window|limit)|maximum context|too many (?:input )?tokens|prompt is too long|"
-    r"exceed\w* .{0,40}(?:context|token limit|input)|input .{0,20}too (?:long|large)",
+    r"context.{0,20}(?:length|size|window|limit)|maximum context|prompt is too long|"
+    r"(?:input|prompt|request|conversation|messages?).{0,40}(?:too (?:long|large)|exceed\w*)|"
+    r"exceed\w*.{0,40}(?:context|maximum (?:input|prompt)|available)|too many (?:input |prompt )?tokens",
     re.IGNORECASE | re.DOTALL,
 )
-DETAIL_CHARS = 200
+_NO_OVERFLOW = re.compile(
+    r"per (?:minute|day|hour|second)|rate.?limit|quota|max_(?:completion_|output_)?tokens|out of memory|memory guard",
+    re.IGNORECASE,
+)
+_MAY_OVERFLOW = frozenset({400, 413, 422, 500})
+_UNKNOWN_MODEL = re.compile(
+    r"model.{0,80}(?:does not exist|not found|not a valid|unknown|is not available|no longer)|"
+    r"(?:unknown|invalid|no such) model",
+    re.IGNORECASE | re.DOTALL,
+)
+_QUOTA = re.compile(r"insufficient.?(?:quota|credit|balance|funds)|billing|credit balance", re.IGNORECASE)
 
 
 def failure_of(error: BaseException) -> SummarizerError:
-    """The error as one of ours; one of ours as it is."""
+    """The error as one of ours, its detail one short line without secrets; one of ours as it is."""
     if isinstance(error, SummarizerError):
         return error
-    return SummarizerError(_kind(error), f"{type(error).__name__}: {first_line(error)}")
+    return SummarizerError(_kind(error), f"{type(error).__name__}: {first_line(error)}".rstrip(": "))
 
 
 def first_line(error: BaseException) -> str:
-    """What it says, cut to one short line."""
-    lines = str(error).strip().splitlines()
+    """What it says, cut to one short line, without secrets."""
+    lines = redact(str(error)).strip().splitlines()
     return lines[0][:DETAIL_CHARS] if lines else ""
 
 
 def _kind(error: BaseException) -> FailureKind:
-    status = getattr(error, "status_code", None)
+    status, text = getattr(error, "status_code", None), str(error)
     if isinstance(status, int):
-        if status in (400, 413, 422, 500) and _OVERFLOW.search(str(error)):
+        if status in _MAY_OVERFLOW and _OVERFLOW.search(text) and not _NO_OVERFLOW.search(text):
             return "overflow"
+        if status == 400:
+            return "not_found" if _UNKNOWN_MODEL.search(text) else "rate_limit" if _QUOTA.search(text) else "other"
         return _BY_STATUS.get(status, "network" if status >= 500 else "other")
-    if isinstance(error, TimeoutError):
-        return "timeout"
+    names = [cls.__name__ for cls in type(error).__mro__]
+    for part, kind in _BY_NAME:
+        if any(part in name for name in names):
+            return kind
     if isinstance(error, OSError):
         return "network"
     return "no_provider" if isinstance(error, RuntimeError) else "other"

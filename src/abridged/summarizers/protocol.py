@@ -19,9 +19,27 @@ class CancelToken:
         """`parent`: when it is cancelled this is, too, but not the other way round."""
         self._event = threading.Event()
         self._parent = parent
+        self._actions: list[Callable[[], object]] = []
+        self._lock = threading.Lock()
 
     def cancel(self) -> None:
-        self._event.set()
+        """Once is enough; more often does nothing more."""
+        with self._lock:
+            self._event.set()
+            actions, self._actions = self._actions, []
+        for action in actions:
+            action()
+
+    def on_cancel(self, action: Callable[[], object]) -> None:
+        """Run `action` in the thread that cancels, or at once where that has happened; it must not raise.
+
+        The token of a request is cancelled at its end in any case: what was opened for it can be closed here.
+        """
+        with self._lock:
+            if not self._event.is_set():
+                self._actions.append(action)
+                return
+        action()
 
     @property
     def cancelled(self) -> bool:
