@@ -11,7 +11,11 @@ _PIECES = st.sampled_from(
     [
         "token", '"token', "token:", "the", "is", "=", ":", "key", "secret", "'secret", "password", "PWD:", "Bearer",
         "api", "API_KEY=", "https://kim:", "sk-" + "Zq7" * 12, "Zq7" * 8, "hunter2x9", "src/app/main.py", "A-1009",
-        "value", "|", "credentials", "cookie:", "sid=abc1", "-u", "curl", "名称", "密码", "是",
+        "value", "|", "credentials", "cookie:", "sid=abc1", "-u", "curl", "名称", "密码", "是", "-b", "kim:hunter2x9",
+        "sshpass", "-p", "mysql", "docker", "login", "echo", "sudo", "-S", "IDENTIFIED", "BY", "'hunter2x9'", "=",
+        "code=", "kind:", "Secret", "data:\n dsn:", "machine", "passin", "pass:", "_pass", "_KEY:", "auth", "x?",
+        "sig=", "app", "basic", "Authorization:", "Private-Lines:", "\\u5bc6\\u7801", "\\u662f", "Zq7Zq7Zq7.G",
+        "secret_",
     ]
 )  # fmt: skip
 _TEXTS = st.lists(st.tuples(_PIECES, st.sampled_from([" ", "\n", "", '"', ", "])), max_size=12).map(
