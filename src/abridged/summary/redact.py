@@ -245,10 +245,10 @@ _COMMAND = (
     rf"(?i:sshpass -p ?|by (?<=identified by )(?=\\*')|(?:mysql|mariadb)\w*{_ON}-p|"
     rf"(?:mongo\w*|\w+ login){_ON}-p ?|redis-cli{_ON}-a ?){_GIVEN}"
 )
-_AUTH = r"""auth\\*["']?[:=][ ]?\\*["']?(?P<value>[A-Za-z0-9+/]{12,}+={0,2}+)(?![\w.([-])"""
+_AUTH = r"""auth\\*["']?[:=][ ]?\\*["']?(?P<value>[A-Za-z0-9+/]{12,}+(?:={1,2}|(?![\w.([-])))"""
 _ANY_KEY = r"""
     (?<!PUBLIC)(?<!PUBLISHABLE)_KEY\\*["']?[:=][ ]?\\*["']?
-    (?P<value>(?:base64:)?(?!pk_)[\w+/-]{20,}+={0,2}+)(?![\w.([])
+    (?P<value>(?:base64:)?(?!pk_)[\w+/-]{20,}+(?:={1,2}|(?![\w.([])))
 """
 _LOGINS = ("docker login", "podman login", "registry login", "az login")
 _PIPED = r"""
