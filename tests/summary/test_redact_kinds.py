@@ -332,7 +332,22 @@ def in_the_topic(kind: Kind) -> tuple[list[Message], str]:
     return talk(user("Is it done?"), assistant("Not yet.")), f"the settings, {kind.text}"
 
 
-PLACES = (in_a_result, in_arguments, in_raw_arguments, in_an_earlier_summary, in_the_topic)
+def in_arguments_of_a_long_result(kind: Kind) -> tuple[list[Message], None]:
+    """What is too long to be shown whole is shown with its digest, which quotes the arguments."""
+    made = call("l", "deploy", note=kind.text)
+    return talk(
+        assistant(None, made), result("l", "row of the report\n" * 500), user("Go on."), assistant("Yes.")
+    ), None
+
+
+PLACES = (
+    in_a_result,
+    in_arguments,
+    in_arguments_of_a_long_result,
+    in_raw_arguments,
+    in_an_earlier_summary,
+    in_the_topic,
+)
 
 
 def texts_of(request: object) -> list[str]:

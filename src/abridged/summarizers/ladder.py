@@ -31,8 +31,8 @@ KEEPS_ALL: frozenset[FailureKind] = frozenset({"auth", "rate_limit", "network", 
 _LONG_COOLDOWN: frozenset[FailureKind] = frozenset({"no_provider", "auth"})
 _OWN_FAULT: frozenset[FailureKind] = frozenset({"cancelled"})
 """No reason to ask the next rung, or to wait before the next try."""
-_SHRINK_TRIES = 3
-"""How often a rung that says "too long" is asked again with half the window."""
+_SHRINK_TRIES: dict[FailureKind, int] = {"overflow": 3, "truncated": 1}
+"""How often a rung is asked again with half the window: what fills a window leaves no room for the answer."""
 _LONGEST_COOLDOWN = 3_600.0
 _POLL = 0.05
 """Seconds between two looks at the cancel token."""
@@ -129,7 +129,7 @@ class Ladder:
         return min(growing, max(_LONGEST_COOLDOWN, settings.transient_failure_cooldown))
 
     def _climb(self, rung: Summarizer, task: Task, window: int, tally: _Tally, cancel: CancelToken) -> str:
-        """The task by one rung; a rung that finds a request too long gets shorter ones."""
+        """The task by one rung; a rung that has no room for a request or its answer gets shorter ones."""
 
         def ask(request: SummaryRequest) -> str:
             tally.requests += 1
@@ -137,15 +137,16 @@ class Ladder:
             tally.add(answer.usage)
             return self._check(answer, request)
 
-        for _ in range(_SHRINK_TRIES):
+        tries = dict(_SHRINK_TRIES)
+        while True:
             cancel.raise_if_cancelled()
             try:
                 return task(window, ask)
             except SummarizerError as error:
-                if error.kind != "overflow":
+                if not tries.get(error.kind):
                     raise
+                tries[error.kind] -= 1
                 window //= 2
-        return task(window, ask)
 
 
 def answer_of(rung: Summarizer, request: SummaryRequest) -> SummaryResult:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from abridged.budget import Settings
-from abridged.conversation.calls import ToolCall
+from abridged.conversation.calls import ToolCall, parse_arguments
 from abridged.conversation.pairing import Pairing
 from abridged.conversation.roles import is_tool_result
 from abridged.conversation.text import Message, content_text
@@ -76,7 +76,8 @@ class Shown:
         if len(text) <= self.settings.content_max:
             return f"{label}: {quoted(text)}"
         name = call.name if call else str(message.get("name") or "")
-        digest = self.redactor(self.digests.digest(name, call.parsed() if call else None, text))
+        given = parse_arguments(self.redactor(call.arguments_text)) if call else None
+        digest = self.redactor(self.digests.digest(name, given, text))
         return f"{label}: {digest}\n{quoted(self._clipped(text))}"
 
     def _clipped(self, text: str) -> str:
