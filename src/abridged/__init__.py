@@ -1,5 +1,7 @@
 """Keep a long-running agent inside its context window, and lose nothing."""
 
+import logging
+
 from abridged.digests import digest_for
 from abridged.engine import ContextEngine
 from abridged.engines.compressor import ContextCompressor, compress
@@ -17,3 +19,6 @@ __all__ = [
     "compress",
     "digest_for",
 ]
+
+# A library says nothing unless the program that uses it wants to hear it; the report says the same in any case.
+logging.getLogger("abridged").addHandler(logging.NullHandler())

@@ -174,6 +174,13 @@ def test_one_false_sentence_does_not_cost_its_neighbours():
     assert "ghost" not in text
 
 
+def test_what_is_left_of_an_item_is_an_item_or_nothing():
+    items = [(section, "1. Wrote src/ghost/engine_7.py") for section in ("Goal", "Blocked", "Key Decisions")]
+    text, _ = compressed(ScriptedSummarizer([written(items)], context_length=WINDOW))
+    assert re.search(r"^(?:- |\d+\. )?\d+\.?$", text, re.MULTILINE) is None
+    assert "- Please repair the lamp driver" in text.split("## Goal")[1].split("##")[0]
+
+
 def test_the_shipped_liar_gets_nothing_through():
     text, engine = compressed(HallucinatingSummarizer(context_length=WINDOW))
     assert not [

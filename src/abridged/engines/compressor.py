@@ -1,6 +1,5 @@
 """`ContextCompressor`, the built-in engine: what a host sees of a compression. The phases are in `compression`."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
@@ -164,6 +163,8 @@ class ContextCompressor(ContextEngine):
         memory_context: str | None = None,
     ) -> list[Message]:
         """`compress` for an async caller: the loop goes on meanwhile, and a cancelled task leaves all as it was."""
+        import asyncio  # 30 ms that whoever calls this has spent, and nobody else need spend
+
         cancel = CancelToken()
         work = partial(
             self.compress, messages, current_tokens, focus_topic=focus_topic, force=force,

@@ -21,7 +21,6 @@ from abridged.summarizers import Ask, CancelToken, SummaryRequest
 from abridged.summary.candidates import ExtractRequest
 from abridged.summary.document import SummaryDocument, parse
 from abridged.summary.extract import Extract, extract
-from abridged.summary.ground import Record, ground
 from abridged.summary.ledger import read_ledger
 from abridged.summary.prompt import instructions, record
 from abridged.summary.redact import Redactor, redact
@@ -92,6 +91,8 @@ class Handover:
 
     def by_model(self, text: str) -> tuple[Extract, list[Removed]]:
         """A model's text as a document, checked and completed; and what was taken out of it (spec: P3.9)."""
+        from abridged.summary.ground import Record, ground  # who has no model need not load it
+
         said = Record(self.given.conversation, self.given.previous, self.given.focus_topic)
         grounded = ground(parse(self.tools.redactor(text)), said, self.request.ledger)
         self.request.written = grounded.document

@@ -56,6 +56,7 @@ _PROTOCOL = re.compile(
     r"^\s*(?:</?(?:system|user|assistant|summary|tool_result|instructions)>)|"
     r"--- ?END OF CONTEXT SUMMARY|\[CONTEXT (?:COMPACTION|SUMMARY)",
 )
+_SAYS_SOMETHING = re.compile(r"[^\W\d_]{2}|\d{3}")
 _WORD = re.compile(r"[a-z][a-z']{3,}|[0-9]{2,}|[㐀-鿿]{2,}|[^\W\d_a-z㐀-鿿]{4,}")
 _COMMON = frozenset(
     (  # noqa: SIM905
@@ -190,7 +191,7 @@ class _Grounding:
             else:
                 kept.append(sentence)
         text = " ".join(kept)
-        if not text.strip(" .…*_-"):
+        if not _SAYS_SOMETHING.search(text):  # what is left of "1. Wrote ghost.py" says nothing
             return None
         if title in _OPEN and self._is_finished(text):
             self.drop(text, "finished, and listed as open")
