@@ -40,17 +40,8 @@ def session(turns: int = 60, words: str = "built") -> list[Message]:
 
 def engine(*rungs: Any, **more: Any) -> ContextCompressor:
     fallback = {"fallback_summarizer": rungs[1]} if len(rungs) > 1 else {}
-    return ContextCompressor(
-        16_000,
-        **{
-            "minimum_context_length": 0,
-            "protect_last_n": 4,
-            "summarizer": rungs[0],
-            "clock": FakeClock(),
-            **fallback,
-            **more,
-        },
-    )
+    usual = {"minimum_context_length": 0, "protect_last_n": 4, "summarizer": rungs[0], "clock": FakeClock()}
+    return ContextCompressor(16_000, **{**usual, **fallback, **more})
 
 
 def summary_of(messages: list[Message]) -> str:
@@ -247,11 +238,11 @@ def test_v4_no_more_output_is_asked_for_than_a_model_gives():
     class Refused(Exception):
         status_code = 400
 
-    class Messages:
-        asked: list[int] = []
+    asked: list[int] = []
 
+    class Messages:
         def create(self, **given: Any) -> Any:
-            self.asked.append(given["max_tokens"])
+            asked.append(given["max_tokens"])
             if given["max_tokens"] > 4_096:
                 raise Refused("max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens")
             return None
@@ -260,7 +251,7 @@ def test_v4_no_more_output_is_asked_for_than_a_model_gives():
         messages = Messages()
 
     AnthropicSummarizer("m", client=Client()).summarize(SummaryRequest("a", "b", 2_000, 9_000))
-    assert Messages.asked == [8_192, 4_096]
+    assert asked == [8_192, 4_096]
 
 
 def test_v6_no_call_syntax_is_left_to_imitate():
