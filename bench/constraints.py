@@ -41,15 +41,17 @@ def plant(messages: Messages, wording: str, share: float, *, alone: bool) -> Mes
     return planted
 
 
-def survives(messages: Messages, wording: str, passes: int, window: int, writer: str = "none") -> bool:
-    """Whether the wording still stands verbatim after so many passes with new turns between."""
+def survives(messages: Messages, wording: str, passes: int, window: int, writer: str = "none") -> tuple[bool, bool]:
+    """Whether the wording stands verbatim after the first, and after all passes with new turns between."""
     first, *more = parts(messages, [1.0 - 0.1 * (passes - 1) + 0.1 * n for n in range(passes - 1)])
     if wording not in all_text(first):  # planted behind the first cut: all of it is the first pass
         first, more = messages, [parts(messages, [0.02, 0.12])[1]] * (passes - 1)
     kept: Messages = []
+    alive: list[bool] = []
     for new in [first, *more]:
         kept = ContextCompressor(window, summarizer=WRITERS[writer]()).compress([*kept, *new], force=True)
-    return wording in all_text(kept)
+        alive.append(wording in all_text(kept))
+    return alive[0], alive[-1]
 
 
 def main() -> None:
@@ -69,11 +71,13 @@ def main() -> None:
                     planted = plant(messages, wording, share, alone=(number + index) % 2 == 0)
                     if planted is None:
                         continue
-                    alive = survives(planted, wording, passes, given.window, given.writer)
+                    at_first, alive = survives(planted, wording, passes, given.window, given.writer)
                     language = "english" if wording.isascii() else "chinese"
                     for group in (place, language, "all"):
                         asked[group] += 1
                         kept[group] += alive
+                    asked["kept by the first pass"] += at_first
+                    kept["kept by the first pass"] += at_first and alive
                     if given.misses and not alive:
                         print(f"  lost: {name} {place} {wording}")
         shares = " | ".join(f"{group} {kept[group] / asked[group]:.1%} of {asked[group]}" for group in asked)

@@ -17,6 +17,9 @@ _REPLACED = frozenset({"Active Task", "In Progress"})
 """Sections in which the previous summary's items are stale once something happened."""
 _PREVIOUS_RANK = {"Completed Actions": 0.5, "Key Decisions": 1.5, "Resolved Questions": 0.6}
 _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
+PREFERENCE = 0.7
+"""From this strength on a rule that a summary carried once is carried on before what is newer and as weak."""
+CARRIED_RULE = 0.85
 WRITTEN_RANK = 6.0
 """What a model's own item is worth beside the names in it."""
 _VERBATIM = frozenset({"Constraints & Preferences", "Blocked"})
@@ -113,7 +116,8 @@ def _written_rank(section: str) -> float:
 
 def _previous_rank(section: str, text: str) -> float:
     if section == "Constraints & Preferences":
-        return constraint_strength(text) or 0.4
+        strength = constraint_strength(text)
+        return max(strength, CARRIED_RULE) if strength >= PREFERENCE else strength or 0.4
     if section == "Relevant Files":
         return 1.0 if "written" in text else 0.3
     return _PREVIOUS_RANK.get(section, 0.8)
