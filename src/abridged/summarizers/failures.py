@@ -6,6 +6,7 @@ No client is imported: the classes of the SDKs and of the HTTP libraries under t
 import re
 
 from abridged.errors import FailureKind, SummarizerError
+from abridged.overflow import overflow_of
 from abridged.summary.redact import redact
 
 DETAIL_CHARS = 200
@@ -32,17 +33,6 @@ _BY_NAME: tuple[tuple[str, FailureKind], ...] = (
     ("InternalServer", "network"),
 )
 """Parts of class names, the first that fits."""
-_OVERFLOW = re.compile(
-    r"context.{0,20}(?:length|size|window|limit)|maximum context|prompt is too long|"
-    r"(?:input|prompt|request|conversation|messages?).{0,40}(?:too (?:long|large)|exceed\w*)|"
-    r"exceed\w*.{0,40}(?:context|maximum (?:input|prompt)|available)|too many (?:input |prompt )?tokens",
-    re.IGNORECASE | re.DOTALL,
-)
-_NO_OVERFLOW = re.compile(
-    r"per (?:minute|day|hour|second)|rate.?limit|quota|max_(?:completion_|output_)?tokens|out of memory|memory guard",
-    re.IGNORECASE,
-)
-_MAY_OVERFLOW = frozenset({400, 413, 422, 500})
 _UNKNOWN_MODEL = re.compile(
     r"model.{0,80}(?:does not exist|not found|not a valid|unknown|is not available|no longer)|"
     r"(?:unknown|invalid|no such) model",
@@ -65,10 +55,10 @@ def first_line(error: BaseException) -> str:
 
 
 def _kind(error: BaseException) -> FailureKind:
+    if overflow_of(error):
+        return "overflow"
     status, text = getattr(error, "status_code", None), str(error)
     if isinstance(status, int):
-        if status in _MAY_OVERFLOW and _OVERFLOW.search(text) and not _NO_OVERFLOW.search(text):
-            return "overflow"
         if status == 400:
             return "not_found" if _UNKNOWN_MODEL.search(text) else "rate_limit" if _QUOTA.search(text) else "other"
         return _BY_STATUS.get(status, "network" if status >= 500 else "other")
