@@ -13,8 +13,8 @@ OverflowKind = Literal["context", "payload"]
 
 _NUMBER = r"(\d{1,3}(?:[,_.]\d{3})+|\d+)(k)?"
 _THROTTLED = re.compile(
-    r"rate.?limit|per[ -]?(?:minute|hour|day|second)|\b[TR]P[MD]\b|too many requests|quota|throttl|try again (?:in|later)|"
-    r"retry (?:after|in)|slow down|overloaded|capacity|concurren",
+    r"rate.?limit|per[ -]?(?:minute|hour|day|second)|\b[TR]P[MD]\b|too many requests|quota|throttl|"
+    r"try again (?:in|later)|retry (?:after|in)|slow down|overloaded|capacity|concurren",
     re.IGNORECASE,
 )
 _OUTPUT_CAP = re.compile(
@@ -46,12 +46,11 @@ _CONTEXT = re.compile(
     r"(?:token|input) (?:count|limit|length)[^.\n]{0,30}(?:exceed|greater|larger)|"
     r"reduce (?:the|your)[^.\n]{0,30}(?:length|prompt|messages|input|context)|tokens? (?:>|exceed)|"
     r"context (?:overflow|size has been exceeded|is full|shift is disabled)|n_ctx|ran out of (?:context|room)|"
-    r"window exceeds limit|上下文.{0,12}(?:超|过长|限制)|(?:输入|内容|长度).{0,12}(?:超过|过长|超出|超限)|最大(?:输入|上下文)",
+    r"window exceeds limit|"
+    r"上下文.{0,12}(?:超|过长|限制)|(?:输入|内容|长度).{0,12}(?:超过|过长|超出|超限)|最大(?:输入|上下文)",
     re.IGNORECASE,
 )
-_NAMES_CONTEXT = re.compile(
-    r"context|prompt is too long|input.{0,20}too long|maximum prompt|上下文", re.IGNORECASE
-)
+_NAMES_CONTEXT = re.compile(r"context|prompt is too long|input.{0,20}too long|maximum prompt|上下文", re.IGNORECASE)
 """What even an error that also speaks of something else means by its length."""
 _PAYLOAD = re.compile(
     r"request (?:entity|body|size)?\s*(?:is )?too large|payload too large|entity too large|request_too_large|"
@@ -107,8 +106,6 @@ def _is_something_else(text: str, status: int | None) -> bool:
     if _MEMORY.search(text) or _FILTERED.search(text) or _OTHER_LENGTH.search(text):
         return True
     names_context = _NAMES_CONTEXT.search(text)
-        r"context|prompt is too long|input.{0,20}too long|maximum prompt|上下文", text, re.IGNORECASE
-    )
     if _THROTTLED.search(text) and not (names_context and status in (400, 413, 500)):
         return True
     return bool(_OUTPUT_CAP.search(text)) and not names_context
