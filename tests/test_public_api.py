@@ -8,6 +8,7 @@ EXPORTS = [
     "ConfigError",
     "ContextCompressor",
     "ContextEngine",
+    "ContextSession",
     "InvalidMessages",
     "SummarizerError",
     "compress",

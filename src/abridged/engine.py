@@ -88,6 +88,13 @@ class ContextEngine(ABC):
             "compression_count": self.compression_count,
         }
 
+    def export_state(self) -> dict[str, Any]:
+        """What the engine has to know after a restart, as plain JSON values; nothing, unless it says so (spec: T4b)."""
+        return {}
+
+    def import_state(self, state: dict[str, Any]) -> None:  # noqa: B027
+        """Take what `export_state` gave, of this version or an older one; what is not understood is left alone."""
+
     def update_model(self, model: str, context_length: int, **kwargs: Any) -> None:
         """The model changed: recompute the threshold and every budget that follows from the window."""
         self.context_length = context_length

@@ -3,7 +3,9 @@
 AbridgedError
 ├── ConfigError        a parameter out of its range: names the parameter, the value and the range
 ├── InvalidMessages    the input is no list of messages: names the index and the reason
-└── SummarizerError    a summariser failed: `kind` says how; never escapes `compress`
+├── SummarizerError    a summariser failed: `kind` says how; never escapes `compress`
+└── ArchiveError       the archive cannot be read or written: names the file and the cause
+    └── SessionBusy    another process or thread is at work on the same session
 """
 
 from typing import Literal, get_args
@@ -42,3 +44,15 @@ class SummarizerError(AbridgedError):
         super().__init__(f"{kind}: {detail}" if detail else kind)
         self.kind: FailureKind = kind
         self.detail = detail
+
+
+class ArchiveError(AbridgedError):
+    """The archive cannot be opened, read or written."""
+
+    def __init__(self, path: str, cause: str) -> None:
+        super().__init__(f"archive {path}: {cause}")
+        self.path, self.cause = path, cause
+
+
+class SessionBusy(ArchiveError):
+    """Somebody else works on the session right now, or has changed it meanwhile."""

@@ -7,8 +7,9 @@ nor counted (spec: T4, T4b).
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from abridged.budget import Settings
 
@@ -48,6 +49,20 @@ class Guard:
         self._strikes_before: int | None = None
         """Strikes before the last automatic compression, until the provider has judged it."""
         self._warned = ""
+
+    def export_state(self) -> dict[str, Any]:
+        """What must outlive a restart, as plain values."""
+        return {
+            "ineffective": self.ineffective, "last_at": self._last_at, "last_tokens": self._last_tokens,
+            "recent": list(self._recent),
+        }  # fmt: skip
+
+    def import_state(self, state: Mapping[str, Any]) -> None:
+        """Take what `export_state` gave."""
+        self.ineffective = int(state.get("ineffective") or 0)
+        self._last_at = float(state.get("last_at") or 0.0)
+        self._last_tokens = int(state.get("last_tokens") or 0)
+        self._recent.extend(float(at) for at in state.get("recent") or ())
 
     def judge(self, tokens: int, usable_tokens: int) -> Verdict:
         """May an automatic compression run at `tokens` prompt tokens?"""

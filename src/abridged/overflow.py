@@ -7,7 +7,7 @@ first: throttling, a cap on the output, bad parameters, memory of the server, co
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 OverflowKind = Literal["context", "payload"]
 
@@ -128,7 +128,7 @@ def _tokens(match: re.Match[str]) -> int | None:
 
 def _status(error: object) -> int | None:
     for name in ("status_code", "status", "code", "http_status"):
-        value = error.get(name) if isinstance(error, dict) else getattr(error, name, None)  # pyright: ignore
+        value = cast("dict[str, object]", error).get(name) if isinstance(error, dict) else getattr(error, name, None)
         if isinstance(value, int) and 100 <= value < 600:
             return value
     return None
@@ -143,9 +143,11 @@ def _texts(error: object, depth: int) -> Iterator[str]:
     yield str(error)
     if depth and isinstance(error, BaseException):
         for name in ("message", "body", "response"):
-            inner = getattr(error, name, None)
-            text = getattr(inner, "text", inner)
-            if isinstance(text, str | dict | list):
-                yield str(text)
+            inner: object = getattr(error, name, None)
+            text: object = getattr(inner, "text", inner)
+            if isinstance(text, str):
+                yield text
+            elif text is not None and not callable(text):
+                yield repr(text)
         if error.__cause__ is not None:
             yield from _texts(error.__cause__, depth - 1)

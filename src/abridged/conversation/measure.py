@@ -18,6 +18,9 @@ CALL_OVERHEAD = 8
 WEIGHT_OVERHEAD = 10
 """Per message in the boundary's weight (spec: P2.2)."""
 
+_UNSETTLED = 16
+"""So many of the newest messages may still be changed where they stand."""
+
 _REASONING_FIELDS = ("reasoning", "reasoning_content")
 
 
@@ -66,6 +69,8 @@ class TokenMemo:
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
         self._known: dict[int, tuple[Message, object, object, int]] = {}
+        self._settled: list[Message] = []
+        self._settled_tokens = 0
 
     def __call__(self, message: Message) -> int:
         """Tokens of one message."""
@@ -78,8 +83,18 @@ class TokenMemo:
         return tokens
 
     def total(self, messages: list[Message]) -> int:
-        """Tokens of a conversation."""
-        tokens = sum(map(self, messages))
+        """Tokens of a conversation. What it has in common with the last one that was asked for is not counted again."""
+        settled = len(self._settled)
+        if settled and messages[:settled] == self._settled:  # the same objects: equal at a glance
+            tokens = self._settled_tokens
+        else:
+            settled, tokens, self._settled = 0, 0, []
+        for place in range(settled, len(messages)):
+            tokens += self(messages[place])
+            if place == len(messages) - _UNSETTLED - 1:
+                self._settled_tokens = tokens
+        self._settled += messages[settled : max(settled, len(messages) - _UNSETTLED)]
         if len(self._known) > 2 * len(messages) + 64:
-            self._known = {id(message): self._known[id(message)] for message in messages}
+            kept = {id(message) for message in messages}
+            self._known = {mark: known for mark, known in self._known.items() if mark in kept}
         return tokens

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack, cast
 
@@ -144,14 +145,57 @@ class ContextCompressor(ContextEngine):
         _messages(messages)
         report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(messages))
         tokens = current_tokens or (0 if self._ladder.empty else self.estimate(messages))
-        compression = Compression(
-            self.settings, self.budget, self._tokens, self._redactor, self._digests, self._ladder, tokens,
-            cancel or CancelToken(), self._progress,
-        )  # fmt: skip
+        compression = self._compression(self._tokens, tokens, cancel)
         result = compression.run(messages, report)
         self._account(report, current_tokens)
         report.seconds = time.perf_counter() - started
         return result
+
+    # -- ahead of time -------------------------------------------------------------------------------
+
+    def prepare(self, messages: list[Message], *, cancel: CancelToken | None = None) -> "Prepared":
+        """A compression of `messages` that nothing knows of yet; may run in another thread, beside all else."""
+        given = list(messages)
+        report = CompressionReport(messages_before=len(given))
+        tokens = TokenMemo(self._counter)
+        started = time.perf_counter()
+        result = self._compression(tokens, tokens.total(_messages(given)), cancel).run(given, report)
+        report.seconds = time.perf_counter() - started
+        return Prepared(given, result, report)
+
+    def adopt(self, prepared: "Prepared", messages: list[Message]) -> list[Message] | None:
+        """What was prepared, and all that came after it; `None` where it is of another conversation, or saves nothing.
+
+        Counts as a compression at this moment.
+        """
+        known = len(prepared.messages)
+        if not prepared.report.compressed or messages[:known] != prepared.messages:
+            return None
+        new = messages[known:]
+        report = self.report = prepared.report
+        more = sum(map(self._tokens, new))
+        report.tokens_before, report.tokens_after = report.tokens_before + more, report.tokens_after + more
+        report.messages_before, report.messages_after = len(messages), report.messages_after + len(new)
+        self._account(report, None)
+        return [*prepared.result, *new]
+
+    def export_state(self) -> dict[str, Any]:
+        return {
+            "guard": self._guard.export_state(),
+            "ladder": self._ladder.export_state(),
+            "compression_count": self.compression_count,
+        }
+
+    def import_state(self, state: dict[str, Any]) -> None:
+        self._guard.import_state(state.get("guard") or {})
+        self._ladder.import_state(state.get("ladder") or {})
+        self.compression_count = int(state.get("compression_count") or 0)
+
+    def _compression(self, memo: TokenMemo, tokens: int, cancel: CancelToken | None) -> Compression:
+        return Compression(
+            self.settings, self.budget, memo, self._redactor, self._digests, self._ladder, tokens,
+            cancel or CancelToken(), self._progress,
+        )  # fmt: skip
 
     async def acompress(
         self,
@@ -188,6 +232,16 @@ class ContextCompressor(ContextEngine):
 
     def _checked_answer(self, answer: SummaryResult, request: SummaryRequest) -> str:
         return usable(answer, request.source_tokens, self._counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A compression made ahead of time."""
+
+    messages: list[Message]
+    """Of what; the same objects."""
+    result: list[Message]
+    report: CompressionReport
 
 
 def compress(

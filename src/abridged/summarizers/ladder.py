@@ -8,11 +8,12 @@ import contextvars
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from abridged.budget import Settings
-from abridged.errors import FailureKind, SummarizerError
+from abridged.errors import FAILURE_KINDS, FailureKind, SummarizerError
 from abridged.report import Attempt
 from abridged.summarizers.failures import failure_of
 from abridged.summarizers.protocol import CancelToken, Summarizer, SummaryRequest, SummaryResult, Usage, window_of
@@ -59,6 +60,7 @@ class Ladder:
         self._check = check
         self._settings = settings
         self._clock = clock
+        self._lock = threading.Lock()
         self.reset()
 
     def reset(self) -> None:
@@ -68,6 +70,17 @@ class Ladder:
         self._timeouts = 0
         self.last_failure: FailureKind | None = None
         """How the last try ended; `None` = well, or nobody was asked yet."""
+
+    def export_state(self) -> dict[str, Any]:
+        """What must outlive a restart, as plain values: a doomed request is not made at once (spec: T4b)."""
+        return {"resume_at": self._resume_at, "timeouts": self._timeouts, "last_failure": self.last_failure}
+
+    def import_state(self, state: Mapping[str, Any]) -> None:
+        """Take what `export_state` gave."""
+        self._resume_at = float(state.get("resume_at") or 0.0)
+        self._timeouts = int(state.get("timeouts") or 0)
+        failure = state.get("last_failure")
+        self.last_failure = cast("FailureKind", failure) if failure in FAILURE_KINDS else None
 
     @property
     def empty(self) -> bool:
@@ -86,6 +99,12 @@ class Ladder:
 
         `window`: tokens of a rung that does not say its own. `force` does not wait for the cooldown.
         """
+        with self._lock:
+            return self._write(task, window, attempts, cancel, force=force)
+
+    def _write(
+        self, task: Task, window: int, attempts: list[Attempt], cancel: CancelToken, *, force: bool
+    ) -> str | None:
         if not self._rungs:
             return None
         if self.cooldown_seconds and not force:

@@ -1,0 +1,44 @@
+"""The tables, and how an older file becomes today's: a version is a list of statements, a file has run some of them.
+
+`contents` has each distinct message once, by the hash of its JSON. `messages` is what a session said, in order.
+A compaction is the list of contents before and after it. What is live in a session now is the list after its last
+compaction and all messages since.
+"""
+
+import sqlite3
+
+VERSIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE sessions (id TEXT PRIMARY KEY, started REAL NOT NULL, last REAL NOT NULL, ended REAL,"
+        " parent TEXT,"
+        " engine TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT '{}', owner TEXT, owned_until REAL)",
+        "CREATE TABLE contents (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, json TEXT NOT NULL)",
+        "CREATE TABLE messages (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+        " place INTEGER NOT NULL, content INTEGER NOT NULL REFERENCES contents(id), at REAL NOT NULL,"
+        " PRIMARY KEY (session, place)) WITHOUT ROWID",
+        "CREATE INDEX messages_by_content ON messages (content)",
+        "CREATE TABLE compactions (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,"
+        " number INTEGER NOT NULL, at REAL NOT NULL, place INTEGER NOT NULL,"
+        " before TEXT NOT NULL, after TEXT NOT NULL, report TEXT NOT NULL,"
+        " PRIMARY KEY (session, number)) WITHOUT ROWID",
+        "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61')",
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a file to today's version, in one transaction. Raises `sqlite3.DatabaseError` for one from the future."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > len(VERSIONS):
+            raise sqlite3.DatabaseError(f"written by a newer version (schema {version}, known {len(VERSIONS)})")
+        for statements in VERSIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        if version < len(VERSIONS):
+            connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

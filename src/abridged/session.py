@@ -1,0 +1,446 @@
+"""One driver for every host: when to look, when to compress, what to keep, and what to do when a request was too long.
+
+A host gives its messages and goes on with those that come back. Everything that was said is first in the archive; a
+session that was killed goes on where it was. The engine is known by its contract alone (spec: E4, T4b-T8, F3).
+"""
+
+import asyncio
+import inspect
+import logging
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from abridged.archive import Archive
+from abridged.conversation.roles import newest_user
+from abridged.conversation.text import Message
+from abridged.engine import ContextEngine
+from abridged.errors import ArchiveError, SessionBusy
+from abridged.overflow import overflow_of
+from abridged.phases.prune import without_pictures
+from abridged.report import CompressionReport
+from abridged.summarizers import CancelToken
+
+logger = logging.getLogger(__name__)
+
+SOFT_SHARE = 0.80
+"""From this share of the threshold on a compression is prepared in the background (spec: T7)."""
+PRESSURE = 0.90
+"""From this share of the window on it is waited for."""
+MOST_RECOVERIES = 3
+"""Tries to make one request fit (spec: T6)."""
+UNSTATED_WINDOW = 0.9
+"""The share of a request that was too long that surely fits, where the error names no window."""
+
+Messages = list[Message]
+OnCompaction = Callable[[Messages, Messages, Any], None]
+"""Told (before, after, report) once a compaction is committed."""
+BeforeCompaction = Callable[[Messages], "bool | str | None"]
+"""Asked before one: `False` = not now; a text = keep this word for word; anything else = go on."""
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """An engine that can compress ahead of time."""
+
+    def prepare(self, messages: Messages, *, cancel: CancelToken | None = None) -> Any: ...
+
+    def adopt(self, prepared: Any, messages: Messages) -> Messages | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What to do after an error."""
+
+    action: Literal["retry", "give up", "not an overflow"]
+    messages: Messages
+    """What to send where the action is `retry`; else what was given."""
+    reason: str = ""
+
+
+class ContextSession:
+    """One conversation. Made by `start`; `resume` is `start` for one that has to be there.
+
+    `archive`: where everything is kept, `None` = nowhere; a fault of it is logged, shown in `archive_fault`, and the
+    conversation goes on in memory. `background`: whether to prepare compressions ahead of time, where the engine can.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        engine: ContextEngine,
+        archive: Archive | None = None,
+        *,
+        on_compaction: OnCompaction | None = None,
+        before_compaction: BeforeCompaction | None = None,
+        background: bool = True,
+    ) -> None:
+        self.id = session_id
+        self.engine = engine
+        self.archive = archive
+        self.archive_fault = ""
+        """Why nothing is archived any more; "" = all is well."""
+        self.on_compaction = on_compaction
+        self.before_compaction = before_compaction
+        self._live: Messages = []
+        self._number = 0
+        self._recoveries = 0
+        self._state: dict[str, Any] = {}
+        self._owner = uuid.uuid4().hex
+        self._lock = threading.RLock()
+        self._background = _Background(engine) if background and isinstance(engine, Preparing) else None
+
+    # -- the life of a session -------------------------------------------------------------------------------------
+
+    @classmethod
+    def start(
+        cls,
+        session_id: str | None = None,
+        *,
+        engine: ContextEngine,
+        archive: Archive | str | None = None,
+        **options: Any,
+    ) -> "ContextSession":
+        """A new session, or the one of that name with all that it knew. `messages` are where it stands."""
+        given = Archive(archive) if isinstance(archive, str) else archive
+        session = cls(session_id or uuid.uuid4().hex, engine, given, **options)
+        session._begin()
+        return session
+
+    @classmethod
+    def resume(
+        cls, session_id: str, *, engine: ContextEngine, archive: Archive | str, **options: Any
+    ) -> "ContextSession":
+        """The session of that name. Raises `ArchiveError` where there is none."""
+        given = Archive(archive) if isinstance(archive, str) else archive
+        if given.session(session_id) is None:
+            raise ArchiveError(given.path, f"there is no session {session_id}")
+        return cls.start(session_id, engine=engine, archive=given, **options)
+
+    def _begin(self) -> None:
+        self.engine.on_session_start(self.id)
+        with self._archiving() as archive:
+            if archive and archive.start(self.id, engine=self.engine.name):
+                self._live, self._number = archive.live(self.id)
+                self._state = archive.state(self.id)
+                self.engine.import_state(self._state)
+
+    @property
+    def messages(self) -> Messages:
+        """The conversation as it stands; a new list."""
+        return list(self._live)
+
+    def reset(self) -> None:
+        """The user starts anew (`/new`): the session ends, and another one begins with nothing of it."""
+        with self._lock:
+            self.close(self._live)
+            self.engine.on_session_reset()
+            self.id = uuid.uuid4().hex
+            self._live, self._number, self._recoveries, self._state = [], 0, 0, {}
+            self._begin()
+
+    def close(self, messages: Messages | None = None) -> None:
+        """The session truly ends. Safe to call twice."""
+        with self._lock:
+            if self._background:
+                self._background.drop()
+            if messages is not None:
+                self._sync(messages)
+            self.engine.on_session_end(self.id, self._live)
+            with self._archiving() as archive:
+                if archive:
+                    self._save_state(archive)
+                    archive.end(self.id)
+
+    def switch_model(self, model: str, context_length: int, **more: Any) -> None:
+        """Another model from here on."""
+        with self._lock:
+            if self._background:
+                self._background.drop()
+            self.engine.update_model(model, context_length, **more)
+
+    # -- every turn ------------------------------------------------------------------------------------------------
+
+    def before_request(self, messages: Messages) -> Messages:
+        """What to send: the messages, or a compressed conversation where an estimate says that they are too long."""
+        with self._lock:
+            self._sync(messages)
+            if self.engine.should_compress_preflight(messages):
+                return self._due(messages)
+            return messages
+
+    def after_response(self, usage: dict[str, Any]) -> None:
+        """The provider answered and counted."""
+        with self._lock:
+            self._recoveries = 0
+            self.engine.update_from_response(usage)
+
+    def after_turn(self, messages: Messages) -> Messages:
+        """What to go on with after an answer, or after its tools ran."""
+        with self._lock:
+            self._sync(messages)
+            if self.engine.should_compress():
+                messages = self._due(messages)
+            elif self._background and self.engine.last_prompt_tokens >= SOFT_SHARE * self.engine.threshold_tokens:
+                self._background.start(messages)
+            with self._archiving() as archive:
+                if archive:
+                    self._save_state(archive)
+            return messages
+
+    def compress(self, messages: Messages | None = None, topic: str | None = None) -> Messages:
+        """The user asks for it: at once, whatever guards say."""
+        with self._lock:
+            if self._background:
+                self._background.drop()
+            if messages is not None:
+                self._sync(messages)
+            return self._compact(self.messages if messages is None else messages, topic=topic, force=True)
+
+    def recover(self, error: object, messages: Messages) -> Recovery:
+        """What to do after a failed request (spec: T6): at most three tries a turn, never in a loop."""
+        with self._lock:
+            found = overflow_of(error)
+            if found is None:
+                return Recovery("not an overflow", messages)
+            self._recoveries += 1
+            if self._recoveries > MOST_RECOVERIES:
+                return Recovery("give up", messages, f"still too long after {MOST_RECOVERIES} compressions")
+            self._sync(messages)
+            if found.kind == "payload":
+                lighter = _without_old_pictures(messages)
+                if lighter is not messages:
+                    self._commit(messages, lighter, {"reason": "old pictures removed: the request was too large"})
+                    return Recovery("retry", lighter, "old pictures removed")
+            self._learn(found.window, messages)
+            shorter = self._compact(messages, force=True)
+            if shorter is messages:
+                return Recovery("give up", messages, "nothing is left that could be made shorter; start a new session")
+            return Recovery("retry", shorter, f"compressed, try {self._recoveries} of {MOST_RECOVERIES}")
+
+    # -- for an event loop -----------------------------------------------------------------------------------------
+
+    async def abefore_request(self, messages: Messages) -> Messages:
+        return await asyncio.to_thread(self.before_request, messages)
+
+    async def aafter_turn(self, messages: Messages) -> Messages:
+        return await asyncio.to_thread(self.after_turn, messages)
+
+    async def acompress(self, messages: Messages | None = None, topic: str | None = None) -> Messages:
+        return await asyncio.to_thread(self.compress, messages, topic)
+
+    async def arecover(self, error: object, messages: Messages) -> Recovery:
+        return await asyncio.to_thread(self.recover, error, messages)
+
+    # -- compressing -----------------------------------------------------------------------------------------------
+
+    def _due(self, messages: Messages) -> Messages:
+        """A compression is due: one that is ready, or one that is on its way while there is room, or one now."""
+        if self._background:
+            prepared = self._background.take(messages)
+            if prepared is not None:
+                return self._publish(messages, prepared)
+            full = self.engine.last_prompt_tokens >= PRESSURE * self.engine.context_length
+            if self._background.running and not full:
+                return messages
+            self._background.drop()
+        return self._compact(messages)
+
+    def _publish(self, messages: Messages, prepared: Any) -> Messages:
+        if self._asked(messages) is False:
+            return messages
+        assert isinstance(self.engine, Preparing)
+        result = self.engine.adopt(prepared, messages)
+        return self._compact(messages) if result is None else self._commit(messages, result, self._report())
+
+    def _compact(self, messages: Messages, *, topic: str | None = None, force: bool = False) -> Messages:
+        word = self._asked(messages)
+        if word is False and not force:
+            return messages
+        wishes = {"focus_topic": topic, "force": force, "memory_context": word if isinstance(word, str) else None}
+        try:
+            with self._archiving(let_pass=SessionBusy) as archive:
+                if archive:
+                    archive.lease(self.id, self._owner)
+            result = self.engine.compress(messages, **_understood(self.engine.compress, wishes))
+            if not _changed(messages, result):
+                return messages
+            return self._commit(messages, result, self._report())
+        except SessionBusy as busy:
+            logger.info("%s", busy)
+            return self._reload(messages)
+        finally:
+            with self._archiving() as archive:
+                if archive:
+                    archive.release(self.id, self._owner)
+
+    def _asked(self, messages: Messages) -> "bool | str | None":
+        return self.before_compaction(messages) if self.before_compaction else None
+
+    def _report(self) -> dict[str, Any]:
+        report = getattr(self.engine, "report", None)
+        return report.to_dict() if isinstance(report, CompressionReport) else {}
+
+    def _commit(self, before: Messages, after: Messages, report: dict[str, Any]) -> Messages:
+        """All of it or nothing; somebody else's commit is taken over instead."""
+        try:
+            with self._archiving(let_pass=SessionBusy) as archive:
+                if archive:
+                    self._state = self.engine.export_state()
+                    self._number = archive.compact(
+                        self.id, before, after, report, follows=self._number, state=self._state
+                    )
+        except SessionBusy as busy:
+            logger.info("%s", busy)
+            return self._reload(before)
+        self._live = list(after)
+        if self.on_compaction:
+            self.on_compaction(before, after, getattr(self.engine, "report", None))
+        return after
+
+    def _reload(self, messages: Messages) -> Messages:
+        """What somebody else made of this session, where he committed something; else the messages as they are."""
+        with self._archiving() as archive:
+            if archive:
+                live, number = archive.live(self.id)
+                if number > self._number:
+                    self._live, self._number = live, number
+                    return list(live)
+        return messages
+
+    def _learn(self, window: int | None, messages: Messages) -> None:
+        """The window that an error names; where it names none, one that is smaller than what was too long."""
+        if window is None:
+            estimate = getattr(self.engine, "estimate", None)
+            sent = max(estimate(messages) if estimate else 0, self.engine.last_prompt_tokens)
+            window = int(UNSTATED_WINDOW * sent) if sent else None
+        if window and window < self.engine.context_length:
+            self.engine.update_model("", window)
+
+    # -- archiving -------------------------------------------------------------------------------------------------
+
+    def _sync(self, messages: Messages) -> None:
+        """Archive what is new; a history that the host has changed is noted as that."""
+        known = len(self._live)
+        if known and (len(messages) < known or messages[known - 1] is not self._live[-1]):
+            known = _common(self._live, messages)
+            if known < len(self._live):
+                self._commit(self._live, messages[:known], {"reason": "the host changed the history"})
+        new = messages[known:]
+        if not new:
+            return
+        with self._archiving() as archive:
+            if archive:
+                archive.append(self.id, new)
+        self._live += new
+
+    def _save_state(self, archive: Archive) -> None:
+        state = self.engine.export_state()
+        if state != self._state:
+            archive.save_state(self.id, state)
+            self._state = state
+
+    def _archiving(self, let_pass: type[BaseException] | tuple[type[BaseException], ...] = ()) -> "_Archiving":
+        return _Archiving(self, let_pass)
+
+
+class _Archiving:
+    """A block that uses the archive; a fault of it ends the archiving, not the conversation."""
+
+    def __init__(self, session: ContextSession, let_pass: Any) -> None:
+        self._session = session
+        self._let_pass = let_pass
+
+    def __enter__(self) -> Archive | None:
+        return None if self._session.archive_fault else self._session.archive
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        if not isinstance(error, ArchiveError) or (self._let_pass and isinstance(error, self._let_pass)):
+            return False
+        self._session.archive_fault = str(error)
+        logger.error("nothing is archived any more: %s", error)
+        return True
+
+
+class _Background:
+    """At most one preparation at a time, in a thread; a result is taken whole, between two turns, or never."""
+
+    def __init__(self, engine: Preparing) -> None:
+        self._engine = engine
+        self._job: _Job | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._job is not None and not self._job.done.is_set()
+
+    def start(self, messages: Messages) -> None:
+        if self._job is None:
+            self._job = _Job(self._engine, list(messages))
+
+    def take(self, messages: Messages) -> Any:
+        """What is ready for these messages; `None` where nothing is. A stale result is thrown away."""
+        job = self._job
+        if job is None or not job.done.is_set():
+            return None
+        self._job = None
+        fits = job.result is not None and messages[: len(job.messages)] == job.messages
+        return job.result if fits else None
+
+    def drop(self) -> None:
+        """Cancel what runs; what it says later is never heard."""
+        if self._job is not None:
+            self._job.cancel.cancel()
+            self._job = None
+
+
+class _Job:
+    def __init__(self, engine: Preparing, messages: Messages) -> None:
+        self.messages = messages
+        self.cancel = CancelToken()
+        self.done = threading.Event()
+        self.result: Any = None
+        self._engine = engine
+        threading.Thread(target=self._run, name="abridged-preparation", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self.result = self._engine.prepare(self.messages, cancel=self.cancel)
+        except Exception:
+            logger.exception("a compression could not be prepared")
+        finally:
+            self.done.set()
+
+
+def _understood(function: Callable[..., Any], wishes: dict[str, Any]) -> dict[str, Any]:
+    """Those of the keyword arguments that an engine takes; engines of older hosts take fewer."""
+    parameters = inspect.signature(function).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return wishes
+    return {name: value for name, value in wishes.items() if name in parameters}
+
+
+def _changed(before: Messages, after: Messages) -> bool:
+    return len(before) != len(after) or any(one is not two for one, two in zip(before, after, strict=True))
+
+
+def _common(one: Messages, two: Messages) -> int:
+    """How many messages two conversations begin with in common."""
+    count = 0
+    for mine, theirs in zip(one, two, strict=False):
+        if mine is not theirs and mine != theirs:
+            break
+        count += 1
+    return count
+
+
+def _without_old_pictures(messages: Messages) -> Messages:
+    """All pictures but those of the newest request leave; the same list where there are none (spec: T6)."""
+    newest = newest_user(messages)
+    lighter = [
+        message if place == newest or not count else {**message, "content": content}
+        for place, message in enumerate(messages)
+        for content, count in [without_pictures(message.get("content"))]
+    ]
+    return lighter if _changed(messages, lighter) else messages
