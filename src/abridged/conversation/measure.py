@@ -3,7 +3,7 @@
 A count is made once per message and kept.
 """
 
-from typing import cast
+from typing import NamedTuple, cast
 
 from abridged.conversation.calls import tool_calls
 from abridged.conversation.text import Message, content_text, pictures
@@ -20,6 +20,9 @@ WEIGHT_OVERHEAD = 10
 
 _UNSETTLED = 16
 """So many of the newest messages may still be changed where they stand."""
+
+_SAMPLES = 64
+"""So many of the older ones are looked at for a change of the whole list."""
 
 _REASONING_FIELDS = ("reasoning", "reasoning_content")
 
@@ -60,6 +63,12 @@ def weight(message: Message) -> int:
     return chars // 4 + WEIGHT_OVERHEAD + PICTURE_TOKENS * shown
 
 
+class _Settled(NamedTuple):
+    message: Message
+    tokens: int
+    """Of the conversation up to here."""
+
+
 class TokenMemo:
     """Token counts, made once per message and kept as long as its content and its calls are the same objects.
 
@@ -69,8 +78,7 @@ class TokenMemo:
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
         self._known: dict[int, tuple[Message, object, object, int]] = {}
-        self._settled: list[Message] = []
-        self._settled_tokens = 0
+        self._settled: list[_Settled] = []
 
     def __call__(self, message: Message) -> int:
         """Tokens of one message."""
@@ -83,18 +91,27 @@ class TokenMemo:
         return tokens
 
     def total(self, messages: list[Message]) -> int:
-        """Tokens of a conversation. What it has in common with the last one that was asked for is not counted again."""
-        settled = len(self._settled)
-        if settled and messages[:settled] == self._settled:  # the same objects: equal at a glance
-            tokens = self._settled_tokens
-        else:
-            settled, tokens, self._settled = 0, 0, []
-        for place in range(settled, len(messages)):
-            tokens += self(messages[place])
-            if place == len(messages) - _UNSETTLED - 1:
-                self._settled_tokens = tokens
-        self._settled += messages[settled : max(settled, len(messages) - _UNSETTLED)]
+        """Tokens of a conversation; entries that are no messages count nothing.
+
+        What it has in common with the last one that was asked for is not even looked at again, some samples excepted: a
+        turn costs what is new in it, however long the conversation is.
+        """
+        settled = self._settled
+        if not self._begins_as_before(messages):
+            settled.clear()
+        first, last = len(settled), max(len(settled), len(messages) - _UNSETTLED)
+        fresh = [self(message) if isinstance(message, dict) else 0 for message in messages[first:]]
+        tokens = settled[-1].tokens if settled else 0
+        for message, count in zip(messages[first:last], fresh, strict=False):
+            settled.append(_Settled(message, (settled[-1].tokens if settled else 0) + count))
         if len(self._known) > 2 * len(messages) + 64:
             kept = {id(message) for message in messages}
             self._known = {mark: known for mark, known in self._known.items() if mark in kept}
-        return tokens
+        return tokens + sum(fresh)
+
+    def _begins_as_before(self, messages: list[Message]) -> bool:
+        count = len(self._settled)
+        if not count or count > len(messages):
+            return not count
+        places = (*range(0, count, max(1, count // _SAMPLES)), count - 1)
+        return all(messages[place] is self._settled[place].message for place in places)

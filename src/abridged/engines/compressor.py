@@ -114,14 +114,14 @@ class ContextCompressor(ContextEngine):
 
     def should_compress_preflight(self, messages: list[Message]) -> bool:
         """Reported tokens plus an estimate of what came after them (spec: T5, T5b)."""
-        estimate = self._tokens.total(_messages(messages))
+        estimate = self._tokens.total(_a_list(messages))
         tokens = self._meter.tokens(estimate)
         self._meter.expect(estimate)
         return tokens >= self._meter.due(self.threshold_tokens) and self.should_compress(tokens)
 
     def estimate(self, messages: list[Message]) -> int:
         """Tokens of `messages`, corrected by what the provider reported for this model. Raises `InvalidMessages`."""
-        return self._meter.calibration.apply(self._tokens.total(_messages(messages)))
+        return self._meter.calibration.apply(self._tokens.total(_a_list(messages)))
 
     # -- what --------------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class ContextCompressor(ContextEngine):
         the messages come back as they are. Raises `InvalidMessages` for what is no list; odd content never raises.
         """
         started = time.perf_counter()
-        _messages(messages)
+        _a_list(messages)
         report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(messages))
         tokens = current_tokens or (0 if self._ladder.empty else self.estimate(messages))
         compression = self._compression(self._tokens, tokens, cancel)
@@ -159,7 +159,7 @@ class ContextCompressor(ContextEngine):
         report = CompressionReport(messages_before=len(given))
         tokens = TokenMemo(self._counter)
         started = time.perf_counter()
-        result = self._compression(tokens, tokens.total(_messages(given)), cancel).run(given, report)
+        result = self._compression(tokens, tokens.total(_a_list(given)), cancel).run(given, report)
         report.seconds = time.perf_counter() - started
         return Prepared(given, result, report)
 
@@ -276,8 +276,8 @@ def compress(
     return engine.compress(messages, focus_topic=focus_topic, force=True), engine.report
 
 
-def _messages(messages: Any) -> list[Message]:
-    """The messages that are some; odd content is fine, anything but a list is not."""
+def _a_list(messages: Any) -> list[Message]:
+    """The messages, where they are a list; odd entries are fine."""
     if not isinstance(messages, list):
         raise InvalidMessages(f"expected a list of messages, got {type(messages).__name__}")
-    return [message for message in cast("list[Any]", messages) if isinstance(message, dict)]
+    return cast("list[Message]", messages)
