@@ -10,6 +10,7 @@ EXPORTS = [
     "ContextEngine",
     "ContextSession",
     "InvalidMessages",
+    "SessionPool",
     "SummarizerError",
     "compress",
     "digest_for",

@@ -1,6 +1,7 @@
 """Keep a long-running agent inside its context window, and lose nothing."""
 
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from abridged.digests import digest_for
@@ -10,6 +11,7 @@ from abridged.errors import AbridgedError, ConfigError, InvalidMessages, Summari
 from abridged.report import CompressionReport
 
 if TYPE_CHECKING:
+    from abridged.pool import SessionPool
     from abridged.session import ContextSession
 
 __all__ = [
@@ -20,19 +22,21 @@ __all__ = [
     "ContextEngine",
     "ContextSession",
     "InvalidMessages",
+    "SessionPool",
     "SummarizerError",
     "compress",
     "digest_for",
 ]
+
+_DRIVERS = {"ContextSession": "abridged.session", "SessionPool": "abridged.pool"}
 
 # A library says nothing unless the program that uses it wants to hear it; the report says the same in any case.
 logging.getLogger("abridged").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
-    """The driver needs SQLite, which who compresses once need not load."""
-    if name == "ContextSession":
-        from abridged.session import ContextSession
-
-        return ContextSession
+    """The drivers need SQLite, which who compresses once need not load."""
+    module = _DRIVERS.get(name)
+    if module:
+        return getattr(import_module(module), name)
     raise AttributeError(f"module 'abridged' has no attribute {name!r}")

@@ -57,6 +57,8 @@ _PAYLOAD = re.compile(
     r"body (?:exceeds|too large)|maximum (?:allowed )?(?:request|payload) size|content length.{0,20}exceed",
     re.IGNORECASE,
 )
+_COUNTS_TOKENS = re.compile(r"context|token|prompt", re.IGNORECASE)
+"""Without one of these a request that is too large is so in bytes."""
 _WINDOWS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -94,11 +96,11 @@ def overflow_of(error: object) -> Overflow | None:
     status, text = _status(error), _text(error)
     if status in (401, 402, 403, 404, 429):
         return None
+    if (status == 413 or _PAYLOAD.search(text)) and not (_COUNTS_TOKENS.search(text) or _THROTTLED.search(text)):
+        return Overflow("payload")
     context = _CONTEXT.search(text)
     if context and not _is_something_else(text, status):
         return Overflow("context", window_in(text))
-    if status == 413 or _PAYLOAD.search(text):
-        return None if _THROTTLED.search(text) else Overflow("payload")
     return None
 
 

@@ -154,6 +154,15 @@ class ContextSession:
                     self._save_state(archive)
                     archive.end(self.id)
 
+    def suspend(self) -> None:
+        """Leave the memory without ending: `resume` goes on from here."""
+        with self._lock:
+            if self._background:
+                self._background.drop()
+            with self._archiving() as archive:
+                if archive:
+                    self._save_state(archive)
+
     def switch_model(self, model: str, context_length: int, **more: Any) -> None:
         """Another model from here on."""
         with self._lock:

@@ -42,6 +42,8 @@ class Compression:
     """What the conversation takes now, as far as known."""
     cancel: CancelToken = field(default_factory=CancelToken)
     progress: Progress | None = None
+    keep: str | None = None
+    """What a host wants to see in the summary, word for word."""
 
     def run(self, messages: list[Message], report: CompressionReport) -> list[Message]:
         """The new list; `messages` stays as it is. What was done is written into `report`."""
@@ -79,6 +81,7 @@ class Compression:
             SummaryInput(
                 conversation.messages, conversation.sources, pairing, plan.middle, list(kept.values()), lightened,
                 [place for place in plan.kept if place >= plan.tail_start], conversation.previous, report.focus_topic,
+                self.keep,
             ),
             report,
         )  # fmt: skip  # phase 3

@@ -138,14 +138,15 @@ class ContextCompressor(ContextEngine):
         """The compressed conversation; what was done stands in `report`. `messages` stays as it is.
 
         `current_tokens`: the provider's count of `messages`, where known. `focus_topic`: what to keep in most detail.
-        `force`: a user asked for it: nothing holds it back, and the guard does not count it. `cancel`: once cancelled,
-        the messages come back as they are. Raises `InvalidMessages` for what is no list; odd content never raises.
+        `force`: a user asked for it: nothing holds it back, and the guard does not count it. `memory_context`: what a
+        host wants to see in the summary, word for word. `cancel`: once cancelled, the messages come back as they are.
+        Raises `InvalidMessages` for what is no list; odd content never raises.
         """
         started = time.perf_counter()
         _a_list(messages)
         report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(messages))
         tokens = current_tokens or (0 if self._ladder.empty else self.estimate(messages))
-        compression = self._compression(self._tokens, tokens, cancel)
+        compression = self._compression(self._tokens, tokens, cancel, memory_context)
         result = compression.run(messages, report)
         self._account(report, current_tokens)
         report.seconds = time.perf_counter() - started
@@ -191,10 +192,12 @@ class ContextCompressor(ContextEngine):
         self._ladder.import_state(state.get("ladder") or {})
         self.compression_count = int(state.get("compression_count") or 0)
 
-    def _compression(self, memo: TokenMemo, tokens: int, cancel: CancelToken | None) -> Compression:
+    def _compression(
+        self, memo: TokenMemo, tokens: int, cancel: CancelToken | None, keep: str | None = None
+    ) -> Compression:
         return Compression(
             self.settings, self.budget, memo, self._redactor, self._digests, self._ladder, tokens,
-            cancel or CancelToken(), self._progress,
+            cancel or CancelToken(), self._progress, keep,
         )  # fmt: skip
 
     async def acompress(

@@ -62,6 +62,8 @@ class SummaryInput:
     previous: list[str] = field(default_factory=list[str])
     """Bodies of the summaries that were found, oldest first."""
     focus_topic: str | None = None
+    keep: str | None = None
+    """What a host wants to see in the summary, word for word."""
 
 
 @dataclass(slots=True)
@@ -163,6 +165,7 @@ def prepare(given: SummaryInput, budget: int, tools: Tools) -> Handover:
         previous=joined(previous),
         kept_names=frozenset(kept),
         focus_topic=topic,
+        keep=redactor(given.keep.strip()) if given.keep else "",
         length=len(conversation),
     )
     return Handover(given, tools, request, previous, topic)

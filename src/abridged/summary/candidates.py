@@ -20,6 +20,8 @@ _LEFT_OUT = re.compile(r"^\(… (\d[\d,]*) earlier steps are not listed\)$")
 PREFERENCE = 0.7
 """From this strength on a rule that a summary carried once is carried on before what is newer and as weak."""
 CARRIED_RULE = 0.85
+KEPT_RANK = 50.0
+"""What a host wants kept comes before all that has no section of its own."""
 WRITTEN_RANK = 6.0
 """What a model's own item is worth beside the names in it."""
 _VERBATIM = frozenset({"Constraints & Preferences", "Blocked"})
@@ -47,6 +49,8 @@ class ExtractRequest:
     kept_names: frozenset[str] = frozenset()
     """Names that stand in the head or the tail: they need no room."""
     focus_topic: str | None = None
+    keep: str = ""
+    """What a host wants kept, word for word."""
     length: int = 1
     """Messages in the conversation."""
 
@@ -62,6 +66,8 @@ def candidates(request: ExtractRequest) -> tuple[list[Line], int]:
     if request.goal and not request.previous.sections["Goal"] and not any(w.section == "Goal" for w in written):
         text, index = request.goal
         lines["Goal", "goal"] = Line("Goal", text, (index,), 1.0)
+    if request.keep:
+        lines["Critical Context", "kept"] = Line("Critical Context", request.keep, (), KEPT_RANK)
     for line in (*previous, *written, *request.ledger.lines):
         key = (line.section, line.key or normal(line.text))
         older = lines.pop(key, None)
