@@ -12,7 +12,7 @@ README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
 
 def test_the_examples_run():
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {})
     assert DIGESTS.digest("deploy", {"service": "web"}, "x\n" * 3) == "[deploy] deployed web -> 3 lines"

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from abridged.budget import Budget, Settings, SettingsArguments
+from abridged.cli.archive import archive_app
 from abridged.cli.inspection import inspect_conversation
 from abridged.cli.inspection_view import inspection_parts
 from abridged.cli.reading import parse_conversation, read_bytes
@@ -27,6 +28,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(archive_app, name="archive")
 
 # What a setting is called on the command line, where that is not its own name.
 _OPTIONS = {
