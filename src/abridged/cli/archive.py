@@ -3,13 +3,14 @@
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from abridged.archive import Archive, SessionInfo
@@ -189,7 +190,7 @@ def _give(messages: list[Message], output: str | None) -> None:
     write_file(target, data)
 
 
-def _messages(messages: Any) -> RenderableType:
+def _messages(messages: Iterable[tuple[int, Message]]) -> Table:
     table = table_of(">no.", "who", "message")
     for place, message in messages:
         table.add_row(f"{place:,}", line(str(message.get("role"))), line(one_line(replayed_text(message), 400)))
