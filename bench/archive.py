@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from abridged.archive import Archive
+from abridged.errors import SessionBusy
 from abridged.testing import user
 from bench.planted import conversation
 
@@ -46,14 +47,20 @@ def ingest_and_search(path: Path, count: int) -> None:
 
 
 def write(path: str, process: int, compactions: int) -> None:
+    """All processes work on the same sessions; who comes second takes over what the first one made and goes on."""
     with Archive(path) as archive:
         for n in range(compactions):
-            name = f"p{process}-s{n % SESSIONS}"
+            name = f"s{n % SESSIONS}"
             archive.start(name)
-            live, last = archive.live(name)
-            new = [user(f"{name}: message {n}.{k} " + "words of a turn " * 20) for k in range(4)]
+            new = [user(f"process {process}, message {n}.{k} " + "words of a turn " * 20) for k in range(4)]
             archive.append(name, new)
-            archive.compact(name, [*live, *new], [user(f"summary {n}"), new[-1]], {"n": n}, follows=last)
+            while True:
+                live, last = archive.live(name)
+                try:
+                    archive.compact(name, live, [user(f"summary {n} of {process}"), new[-1]], {"n": n}, follows=last)
+                    break
+                except SessionBusy:
+                    continue
 
 
 def contention(path: Path, compactions: int) -> None:
@@ -72,7 +79,7 @@ def contention(path: Path, compactions: int) -> None:
         one = all(numbers == list(range(1, len(numbers) + 1)) for numbers in lineages)
         said = [json.dumps(m) for info in archive.sessions() for m in archive.transcript(info.id)]
     print(
-        f"contention: {PROCESSES} processes, {PROCESSES * SESSIONS} sessions, {stats['compactions']:,} compactions in "
+        f"contention: {PROCESSES} processes on the same {SESSIONS} sessions, {stats['compactions']:,} compactions in "
         f"{spent:.1f} s | exit codes {[worker.exitcode for worker in workers]} | one lineage each {one} | "
         f"rows {stats['messages']:,}, distinct {len(set(said)):,}"
     )

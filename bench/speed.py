@@ -139,7 +139,8 @@ def multiples(runs: int, filler: str) -> Multiples:
 
 def memory(turns: int, filler: str) -> tuple[int, int]:
     """Bytes of a conversation, and the most that one compression of it allocates beside it. For a new process."""
-    whole(conversation(20, filler=filler, seed=99))  # what is made once per process is no cost of a conversation
+    # What is made once per process is no cost of a conversation.
+    ContextCompressor(4_000, minimum_context_length=0).compress(conversation(20, filler=filler, seed=99), force=True)
     gc.collect()
     tracemalloc.start()
     messages = conversation(turns, filler=filler)

@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,20 @@ def test_a_compaction_is_prepared_while_the_loop_goes_on():
     assert messages[-1] == turn(69)[-1]
     assert archive.live("s")[0] == messages
     assert archive.transcript("s") == talk(70)
+
+
+def test_no_earlier_byte_changes_between_two_compressions():
+    # spec: T8
+    session = ContextSession.start("s", engine=small(frequency_limit=1_000), background=False)
+    messages: list[Message] = [SYSTEM]
+    sent: list[str] = []
+    for n in range(500):
+        messages = session.before_request([*messages, turn(n)[0]])
+        sent.append(json.dumps(messages)[:-1])
+        session.after_response({"prompt_tokens": session.engine.estimate(messages)})  # type: ignore[attr-defined]
+        messages = session.after_turn([*messages, *turn(n)[1:]])
+    breaks = sum(not now.startswith(before) for before, now in pairwise(sent))
+    assert breaks == session.engine.compression_count > 5
 
 
 def test_what_is_prepared_for_another_conversation_is_never_used():

@@ -3,7 +3,7 @@
 A count is made once per message and kept.
 """
 
-from typing import NamedTuple, cast
+from typing import cast
 
 from abridged.conversation.calls import tool_calls
 from abridged.conversation.text import Message, content_text, pictures
@@ -63,12 +63,6 @@ def weight(message: Message) -> int:
     return chars // 4 + WEIGHT_OVERHEAD + PICTURE_TOKENS * shown
 
 
-class _Settled(NamedTuple):
-    message: Message
-    tokens: int
-    """Of the conversation up to here."""
-
-
 class TokenMemo:
     """Token counts, made once per message and kept as long as its content and its calls are the same objects.
 
@@ -78,7 +72,8 @@ class TokenMemo:
     def __init__(self, counter: Counter) -> None:
         self.counter = counter
         self._known: dict[int, tuple[Message, object, object, int]] = {}
-        self._settled: list[_Settled] = []
+        self._settled: list[Message] = []
+        self._settled_tokens = 0
 
     def __call__(self, message: Message) -> int:
         """Tokens of one message."""
@@ -99,19 +94,21 @@ class TokenMemo:
         settled = self._settled
         if not self._begins_as_before(messages):
             settled.clear()
-        first, last = len(settled), max(len(settled), len(messages) - _UNSETTLED)
+            self._settled_tokens = 0
+        first = len(settled)
         fresh = [self(message) if isinstance(message, dict) else 0 for message in messages[first:]]
-        tokens = settled[-1].tokens if settled else 0
-        for message, count in zip(messages[first:last], fresh, strict=False):
-            settled.append(_Settled(message, (settled[-1].tokens if settled else 0) + count))
+        tokens = self._settled_tokens + sum(fresh)
+        last = max(first, len(messages) - _UNSETTLED)
+        settled += messages[first:last]
+        self._settled_tokens += sum(fresh[: last - first])
         if len(self._known) > 2 * len(messages) + 64:
             kept = {id(message) for message in messages}
             self._known = {mark: known for mark, known in self._known.items() if mark in kept}
-        return tokens + sum(fresh)
+        return tokens
 
     def _begins_as_before(self, messages: list[Message]) -> bool:
         count = len(self._settled)
         if not count or count > len(messages):
             return not count
         places = (*range(0, count, max(1, count // _SAMPLES)), count - 1)
-        return all(messages[place] is self._settled[place].message for place in places)
+        return all(messages[place] is self._settled[place] for place in places)
