@@ -136,7 +136,7 @@ class Compression:
         room = max(40, report.summary_budget - frame_tokens(self.tokens.counter))
         try:
             tools = Tools(self.tokens.counter, self.settings, self.redactor, self.digests)
-            handover = prepare(given, room, tools)
+            handover = prepare(given, room, tools, for_a_model=not self.ladder.empty)
             text = self._written(handover, report)
             if text is None and self._keeps_all(report):
                 return None

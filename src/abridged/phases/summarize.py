@@ -142,15 +142,16 @@ class Handover:
         return texts[::-1]
 
 
-def prepare(given: SummaryInput, budget: int, tools: Tools) -> Handover:
+def prepare(given: SummaryInput, budget: int, tools: Tools, *, for_a_model: bool) -> Handover:
     """Reads the ledger. `budget`: tokens of the document, its frame not counted."""
     redactor = tools.redactor
     previous = [redactor(body) for body in given.previous]
     topic = redactor(given.focus_topic) if given.focus_topic else None
     conversation = given.conversation
     ledger = read_ledger(
-        conversation, given.middle, given.lightened, given.tail, given.sources, given.pairing, redactor
-    )
+        conversation, given.middle, given.lightened, given.tail, given.sources, given.pairing, redactor,
+        thorough=for_a_model,
+    )  # fmt: skip
     kept: set[str] = set()
     for message in given.kept:
         kept.update(names_in(replayed_text(message)))

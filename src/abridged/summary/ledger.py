@@ -68,12 +68,15 @@ def read_ledger(
     sources: list[int],
     pairing: Pairing,
     redactor: Redactor,
+    *,
+    thorough: bool = True,
 ) -> Ledger:
     """The ledger of the messages at `places`, whole tool groups of a conversation.
 
     `lightened`: places of messages that stay, but lost a part of their text; of them only the facts are read. `tail`:
     places of what stays behind them: what failed may have succeeded there since.
-    `sources[i]` is the index that message i had when it came in.
+    `sources[i]` is the index that message i had when it came in. `thorough`: read the tail although nothing in the
+    middle waits for it: what a model writes is compared with all that ended.
     """
     ledger = Ledger()
     reader = _Reader(ledger, messages, sources, pairing, redactor)
@@ -87,7 +90,7 @@ def read_ledger(
             reader.rules(place)
         else:
             reader.assistant(place)
-    for place in tail:
+    for place in tail if thorough or reader.waits else ():
         if is_tool_result(messages[place]):
             reader.outcome(place)
     reader.finish()
@@ -180,6 +183,11 @@ class _Reader:
             key = work_in(what)
             self.blocked[key] = Line("Blocked", f"{what} → {found or 'failed'}", (index,), 1.0, key)
         self._track(action, call, found, index)
+
+    @property
+    def waits(self) -> bool:
+        """Whether something here may be settled by what comes later."""
+        return bool(self.blocked or self.state)
 
     def outcome(self, place: int) -> None:
         """How a call of the tail ended: its result is there to be read, but it may settle what is told here."""
