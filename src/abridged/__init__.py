@@ -11,8 +11,7 @@ from abridged.errors import AbridgedError, ConfigError, InvalidMessages, Summari
 from abridged.report import CompressionReport
 
 if TYPE_CHECKING:
-    from abridged.pool import SessionPool
-    from abridged.session import ContextSession
+    from abridged.session import ContextSession, SessionPool
 
 __all__ = [
     "AbridgedError",
@@ -28,15 +27,12 @@ __all__ = [
     "digest_for",
 ]
 
-_DRIVERS = {"ContextSession": "abridged.session", "SessionPool": "abridged.pool"}
-
 # A library says nothing unless the program that uses it wants to hear it; the report says the same in any case.
 logging.getLogger("abridged").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
     """The drivers need SQLite, which who compresses once need not load."""
-    module = _DRIVERS.get(name)
-    if module:
-        return getattr(import_module(module), name)
+    if name in ("ContextSession", "SessionPool"):
+        return getattr(import_module("abridged.session"), name)
     raise AttributeError(f"module 'abridged' has no attribute {name!r}")

@@ -17,9 +17,10 @@ from abridged.phases.assemble import assemble
 from abridged.phases.boundaries import BoundarySettings, Plan, cut_result, plan_boundaries
 from abridged.phases.prune import PruneSettings, prune
 from abridged.phases.repair import Repair, repair
-from abridged.phases.summarize import Handover, Progress, SummaryInput, Tools, frame_tokens, prepare
+from abridged.phases.summarize import Handover, SummaryInput, Tools, frame_tokens, prepare
+from abridged.phases.write import PartByPart, Progress
 from abridged.report import Attempt, CompressionReport, ReportedItem, SectionSize
-from abridged.summarizers import KEEPS_ALL, Ask, CancelToken, Ladder
+from abridged.summarizers import KEEPS_ALL, CancelToken, Ladder
 from abridged.summary.extract import Extract
 from abridged.summary.previous import Conversation, without_summaries
 from abridged.summary.redact import Redactor
@@ -155,9 +156,7 @@ class Compression:
         if self.ladder.empty:
             return None
 
-        def task(window: int, ask: Ask) -> str:
-            return handover.ask(window, ask, self.cancel, self.progress)
-
+        task = PartByPart(handover, self.cancel, self.progress)
         return self.ladder.write(task, self.budget.context_length, report.attempts, self.cancel, force=report.forced)
 
     def _keeps_all(self, report: CompressionReport) -> bool:

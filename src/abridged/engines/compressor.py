@@ -16,7 +16,7 @@ from abridged.engines.compression import Compression
 from abridged.errors import InvalidMessages
 from abridged.guard import Guard
 from abridged.meter import Meter
-from abridged.phases.summarize import Progress
+from abridged.phases.write import Progress
 from abridged.report import CompressionReport
 from abridged.summarizers import AnySummarizer, CancelToken, Ladder, SummaryRequest, SummaryResult, as_summarizer
 from abridged.summarizers.answer import usable

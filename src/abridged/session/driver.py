@@ -10,18 +10,16 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any
 
 from abridged.archive import Archive
-from abridged.conversation.roles import newest_user
 from abridged.conversation.text import Message
 from abridged.engine import ContextEngine
 from abridged.errors import ArchiveError, SessionBusy
 from abridged.overflow import overflow_of
-from abridged.phases.prune import without_pictures
 from abridged.report import CompressionReport
-from abridged.summarizers import CancelToken
+from abridged.session.background import Background, Preparing
+from abridged.session.recovery import Recovery, changed, without_old_pictures
 
 logger = logging.getLogger(__name__)
 
@@ -39,25 +37,6 @@ OnCompaction = Callable[[Messages, Messages, Any], None]
 """Told (before, after, report) once a compaction is committed."""
 BeforeCompaction = Callable[[Messages], "bool | str | None"]
 """Asked before one: `False` = not now; a text = keep this word for word; anything else = go on."""
-
-
-@runtime_checkable
-class Preparing(Protocol):
-    """An engine that can compress ahead of time."""
-
-    def prepare(self, messages: Messages, *, cancel: CancelToken | None = None) -> Any: ...
-
-    def adopt(self, prepared: Any, messages: Messages) -> Messages | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Recovery:
-    """What to do after an error."""
-
-    action: Literal["retry", "give up", "not an overflow"]
-    messages: Messages
-    """What to send where the action is `retry`; else what was given."""
-    reason: str = ""
 
 
 class ContextSession:
@@ -90,7 +69,7 @@ class ContextSession:
         self._state: dict[str, Any] = {}
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
-        self._background = _Background(engine) if background and isinstance(engine, Preparing) else None
+        self._background = Background(engine) if background and isinstance(engine, Preparing) else None
 
     # -- the life of a session -------------------------------------------------------------------------------------
 
@@ -219,7 +198,7 @@ class ContextSession:
                 return Recovery("give up", messages, f"still too long after {MOST_RECOVERIES} compressions")
             self._sync(messages)
             if found.kind == "payload":
-                lighter = _without_old_pictures(messages)
+                lighter = without_old_pictures(messages)
                 if lighter is not messages:
                     self._commit(messages, lighter, {"reason": "old pictures removed: the request was too large"})
                     return Recovery("retry", lighter, "old pictures removed")
@@ -274,7 +253,7 @@ class ContextSession:
                 if archive:
                     archive.lease(self.id, self._owner)
             result = self.engine.compress(messages, **_understood(self.engine.compress, wishes))
-            if not _changed(messages, result):
+            if not changed(messages, result):
                 return messages
             return self._commit(messages, result, self._report())
         except SessionBusy as busy:
@@ -373,65 +352,12 @@ class _Archiving:
         return True
 
 
-class _Background:
-    """At most one preparation at a time, in a thread; a result is taken whole, between two turns, or never."""
-
-    def __init__(self, engine: Preparing) -> None:
-        self._engine = engine
-        self._job: _Job | None = None
-
-    @property
-    def running(self) -> bool:
-        return self._job is not None and not self._job.done.is_set()
-
-    def start(self, messages: Messages) -> None:
-        if self._job is None:
-            self._job = _Job(self._engine, list(messages))
-
-    def take(self, messages: Messages) -> Any:
-        """What is ready for these messages; `None` where nothing is. A stale result is thrown away."""
-        job = self._job
-        if job is None or not job.done.is_set():
-            return None
-        self._job = None
-        fits = job.result is not None and messages[: len(job.messages)] == job.messages
-        return job.result if fits else None
-
-    def drop(self) -> None:
-        """Cancel what runs; what it says later is never heard."""
-        if self._job is not None:
-            self._job.cancel.cancel()
-            self._job = None
-
-
-class _Job:
-    def __init__(self, engine: Preparing, messages: Messages) -> None:
-        self.messages = messages
-        self.cancel = CancelToken()
-        self.done = threading.Event()
-        self.result: Any = None
-        self._engine = engine
-        threading.Thread(target=self._run, name="abridged-preparation", daemon=True).start()
-
-    def _run(self) -> None:
-        try:
-            self.result = self._engine.prepare(self.messages, cancel=self.cancel)
-        except Exception:
-            logger.exception("a compression could not be prepared")
-        finally:
-            self.done.set()
-
-
 def _understood(function: Callable[..., Any], wishes: dict[str, Any]) -> dict[str, Any]:
     """Those of the keyword arguments that an engine takes; engines of older hosts take fewer."""
     parameters = inspect.signature(function).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return wishes
     return {name: value for name, value in wishes.items() if name in parameters}
-
-
-def _changed(before: Messages, after: Messages) -> bool:
-    return len(before) != len(after) or any(one is not two for one, two in zip(before, after, strict=True))
 
 
 def _common(one: Messages, two: Messages) -> int:
@@ -442,14 +368,3 @@ def _common(one: Messages, two: Messages) -> int:
             break
         count += 1
     return count
-
-
-def _without_old_pictures(messages: Messages) -> Messages:
-    """All pictures but those of the newest request leave; the same list where there are none (spec: T6)."""
-    newest = newest_user(messages)
-    lighter = [
-        message if place == newest or not count else {**message, "content": content}
-        for place, message in enumerate(messages)
-        for content, count in [without_pictures(message.get("content"))]
-    ]
-    return lighter if _changed(messages, lighter) else messages

@@ -7,7 +7,7 @@ from typing import Any
 
 from abridged.archive import Archive
 from abridged.engine import ContextEngine
-from abridged.session import ContextSession
+from abridged.session.driver import ContextSession
 
 IDLE_SECONDS = 1_800.0
 MOST_SESSIONS = 1_000
