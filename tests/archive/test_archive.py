@@ -148,6 +148,18 @@ def test_what_ended_long_ago_may_be_forgotten(path: Path):
         assert archive.stats()["contents"] == 12
 
 
+def test_retention_is_a_setting(path: Path):
+    with Archive(path, retention_days=0) as archive:
+        for name in ("old", "new"):
+            archive.start(name)
+            archive.append(name, talk(2, name))
+            archive.end(name)
+        assert [info.id for info in archive.sessions()] == ["new"]
+    with Archive(path) as archive:
+        archive.end("new")
+        assert [info.id for info in archive.sessions()] == ["new"]
+
+
 @pytest.mark.parametrize("content", [b"not a database at all, but long enough to be read as one" * 40, b"\x00" * 4096])
 def test_what_is_no_archive_is_said(path: Path, content: bytes):
     path.parent.mkdir()

@@ -159,6 +159,37 @@ def test_a_broken_archive_does_not_stop_a_conversation(tmp_path: Path, caplog: p
     session.close(shorter)
 
 
+def test_an_archive_that_cannot_be_opened_does_not_stop_a_conversation(tmp_path: Path):
+    path = tmp_path / "a.db"
+    path.write_bytes(b"no database, whatever it is called" * 200)
+    session = ContextSession.start("s", engine=small(), archive=str(path))
+    assert "not a database" in session.archive_fault
+    session.after_response({"prompt_tokens": 15_000})
+    assert len(session.after_turn(talk(60))) < 100
+    with pytest.raises(ArchiveError):
+        ContextSession.resume("s", engine=small(), archive=str(path))
+
+
+def test_a_cancelled_task_commits_nothing_late():
+    archive = Archive()
+    slow = SlowSummarizer(0.3, GOOD)
+    session = ContextSession.start("s", engine=small(summarizer=slow), archive=archive, background=False)
+    messages = session.before_request(talk(25))
+
+    async def run() -> None:
+        task = asyncio.create_task(session.acompress(messages))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+    time.sleep(0.5)
+    assert archive.compactions("s") == []
+    assert session.messages == messages
+    assert slow.finished == 0
+
+
 def test_a_history_that_the_host_changed_is_noted():
     archive = Archive()
     session = ContextSession.start("s", engine=small(), archive=archive)

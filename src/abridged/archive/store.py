@@ -21,7 +21,7 @@ from abridged.conversation.text import Message
 from abridged.errors import ArchiveError, SessionBusy
 
 MEMORY = ":memory:"
-BUSY_SECONDS = 60.0
+BUSY_SECONDS = 20.0
 """How long a change waits for others'."""
 LEASE_SECONDS = 300.0
 """How long a session belongs to who compresses it, when he is never heard of again."""
@@ -71,11 +71,13 @@ class Hit:
 class Archive:
     """One file, made where it is not there; `:memory:` for none. Safe from several threads.
 
+    `retention_days`: sessions that ended longer ago are forgotten when another one ends; `None` = nothing is, ever.
     Raises `ArchiveError` where the file cannot be opened, is no archive, or was written by a newer version.
     """
 
-    def __init__(self, path: str | Path = MEMORY) -> None:
+    def __init__(self, path: str | Path = MEMORY, *, retention_days: float | None = None) -> None:
         self.path = str(path)
+        self.retention_days = retention_days
         self._lock = threading.RLock()
         with self._explained():
             if self.path != MEMORY:
@@ -114,8 +116,11 @@ class Archive:
 
     def end(self, session: str) -> None:
         """The session truly ended."""
+        now = time.time()
         with self._change() as change:
-            change.execute("UPDATE sessions SET ended = ?, owner = NULL WHERE id = ?", (time.time(), session))
+            change.execute("UPDATE sessions SET ended = ?, owner = NULL WHERE id = ?", (now, session))
+            if self.retention_days is not None:
+                change.execute("DELETE FROM sessions WHERE ended < ?", (now - self.retention_days * 86_400,))
 
     def sessions(self) -> list[SessionInfo]:
         """All sessions, the newest first."""

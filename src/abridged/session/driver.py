@@ -20,6 +20,7 @@ from abridged.overflow import overflow_of
 from abridged.report import CompressionReport
 from abridged.session.background import Background, Preparing
 from abridged.session.recovery import Recovery, changed, without_old_pictures
+from abridged.summarizers import CancelToken
 
 logger = logging.getLogger(__name__)
 
@@ -82,9 +83,19 @@ class ContextSession:
         archive: Archive | str | None = None,
         **options: Any,
     ) -> "ContextSession":
-        """A new session, or the one of that name with all that it knew. `messages` are where it stands."""
-        given = Archive(archive) if isinstance(archive, str) else archive
-        session = cls(session_id or uuid.uuid4().hex, engine, given, **options)
+        """A new session, or the one of that name with all that it knew. `messages` are where it stands.
+
+        `archive` as a path: where it cannot be opened, `archive_fault` says why and nothing is archived.
+        """
+        fault = ""
+        if isinstance(archive, str):
+            try:
+                archive = Archive(archive)
+            except ArchiveError as error:
+                archive, fault = None, str(error)
+                logger.error("nothing is archived: %s", error)
+        session = cls(session_id or uuid.uuid4().hex, engine, archive, **options)
+        session.archive_fault = fault
         session._begin()
         return session
 
@@ -151,12 +162,15 @@ class ContextSession:
 
     # -- every turn ------------------------------------------------------------------------------------------------
 
-    def before_request(self, messages: Messages) -> Messages:
-        """What to send: the messages, or a compressed conversation where an estimate says that they are too long."""
+    def before_request(self, messages: Messages, *, cancel: CancelToken | None = None) -> Messages:
+        """What to send: the messages, or a compressed conversation where an estimate says that they are too long.
+
+        Here and below: once `cancel` is cancelled, nothing is compressed and nothing is committed.
+        """
         with self._lock:
             self._sync(messages)
             if self.engine.should_compress_preflight(messages):
-                return self._due(messages)
+                return self._due(messages, cancel)
             return messages
 
     def after_response(self, usage: dict[str, Any]) -> None:
@@ -165,12 +179,12 @@ class ContextSession:
             self._recoveries = 0
             self.engine.update_from_response(usage)
 
-    def after_turn(self, messages: Messages) -> Messages:
+    def after_turn(self, messages: Messages, *, cancel: CancelToken | None = None) -> Messages:
         """What to go on with after an answer, or after its tools ran."""
         with self._lock:
             self._sync(messages)
             if self.engine.should_compress():
-                messages = self._due(messages)
+                messages = self._due(messages, cancel)
             elif self._background and self.engine.last_prompt_tokens >= SOFT_SHARE * self.engine.threshold_tokens:
                 self._background.start(messages)
             with self._archiving() as archive:
@@ -178,16 +192,19 @@ class ContextSession:
                     self._save_state(archive)
             return messages
 
-    def compress(self, messages: Messages | None = None, topic: str | None = None) -> Messages:
+    def compress(
+        self, messages: Messages | None = None, topic: str | None = None, *, cancel: CancelToken | None = None
+    ) -> Messages:
         """The user asks for it: at once, whatever guards say."""
         with self._lock:
             if self._background:
                 self._background.drop()
             if messages is not None:
                 self._sync(messages)
-            return self._compact(self.messages if messages is None else messages, topic=topic, force=True)
+            given = self.messages if messages is None else messages
+            return self._compact(given, cancel, topic=topic, force=True)
 
-    def recover(self, error: object, messages: Messages) -> Recovery:
+    def recover(self, error: object, messages: Messages, *, cancel: CancelToken | None = None) -> Recovery:
         """What to do after a failed request (spec: T6): at most three tries a turn, never in a loop."""
         with self._lock:
             found = overflow_of(error)
@@ -203,7 +220,7 @@ class ContextSession:
                     self._commit(messages, lighter, {"reason": "old pictures removed: the request was too large"})
                     return Recovery("retry", lighter, "old pictures removed")
             self._learn(found.window, messages)
-            shorter = self._compact(messages, force=True)
+            shorter = self._compact(messages, cancel, force=True)
             if shorter is messages:
                 return Recovery("give up", messages, "nothing is left that could be made shorter; start a new session")
             return Recovery("retry", shorter, f"compressed, try {self._recoveries} of {MOST_RECOVERIES}")
@@ -211,49 +228,59 @@ class ContextSession:
     # -- for an event loop -----------------------------------------------------------------------------------------
 
     async def abefore_request(self, messages: Messages) -> Messages:
-        return await asyncio.to_thread(self.before_request, messages)
+        """Like `before_request`; here and below: a task that is cancelled leaves all as it was."""
+        return await _in_a_thread(self.before_request, messages)
 
     async def aafter_turn(self, messages: Messages) -> Messages:
-        return await asyncio.to_thread(self.after_turn, messages)
+        return await _in_a_thread(self.after_turn, messages)
 
     async def acompress(self, messages: Messages | None = None, topic: str | None = None) -> Messages:
-        return await asyncio.to_thread(self.compress, messages, topic)
+        return await _in_a_thread(self.compress, messages, topic)
 
     async def arecover(self, error: object, messages: Messages) -> Recovery:
-        return await asyncio.to_thread(self.recover, error, messages)
+        return await _in_a_thread(self.recover, error, messages)
 
     # -- compressing -----------------------------------------------------------------------------------------------
 
-    def _due(self, messages: Messages) -> Messages:
+    def _due(self, messages: Messages, cancel: CancelToken | None) -> Messages:
         """A compression is due: one that is ready, or one that is on its way while there is room, or one now."""
         if self._background:
             prepared = self._background.take(messages)
             if prepared is not None:
-                return self._publish(messages, prepared)
+                return self._publish(messages, prepared, cancel)
             full = self.engine.last_prompt_tokens >= PRESSURE * self.engine.context_length
             if self._background.running and not full:
                 return messages
             self._background.drop()
-        return self._compact(messages)
+        return self._compact(messages, cancel)
 
-    def _publish(self, messages: Messages, prepared: Any) -> Messages:
+    def _publish(self, messages: Messages, prepared: Any, cancel: CancelToken | None) -> Messages:
         if self._asked(messages) is False:
             return messages
         assert isinstance(self.engine, Preparing)
         result = self.engine.adopt(prepared, messages)
-        return self._compact(messages) if result is None else self._commit(messages, result, self._report())
+        if result is None:
+            return self._compact(messages, cancel)
+        return self._commit(messages, result, self._report())
 
-    def _compact(self, messages: Messages, *, topic: str | None = None, force: bool = False) -> Messages:
+    def _compact(
+        self, messages: Messages, cancel: CancelToken | None, *, topic: str | None = None, force: bool = False
+    ) -> Messages:
         word = self._asked(messages)
         if word is False and not force:
             return messages
-        wishes = {"focus_topic": topic, "force": force, "memory_context": word if isinstance(word, str) else None}
+        wishes: dict[str, Any] = {
+            "focus_topic": topic,
+            "force": force,
+            "memory_context": word if isinstance(word, str) else None,
+        }
+        wishes["cancel"] = cancel
         try:
             with self._archiving(let_pass=SessionBusy) as archive:
                 if archive:
                     archive.lease(self.id, self._owner)
             result = self.engine.compress(messages, **_understood(self.engine.compress, wishes))
-            if not changed(messages, result):
+            if not changed(messages, result) or (cancel is not None and cancel.cancelled):
                 return messages
             return self._commit(messages, result, self._report())
         except SessionBusy as busy:
@@ -350,6 +377,14 @@ class _Archiving:
         self._session.archive_fault = str(error)
         logger.error("nothing is archived any more: %s", error)
         return True
+
+
+async def _in_a_thread(method: Callable[..., Any], *arguments: Any) -> Any:
+    cancel = CancelToken()
+    try:
+        return await asyncio.to_thread(method, *arguments, cancel=cancel)
+    finally:
+        cancel.cancel()
 
 
 def _understood(function: Callable[..., Any], wishes: dict[str, Any]) -> dict[str, Any]:
