@@ -190,6 +190,29 @@ def test_a_cancelled_task_commits_nothing_late():
     assert slow.finished == 0
 
 
+def test_an_engine_that_knows_no_cancelling_commits_nothing_late_either():
+    class Slow(OldEngine):
+        def compress(self, messages: list[Message]) -> list[Message]:  # type: ignore[override]
+            time.sleep(0.3)
+            return super().compress(messages)
+
+    archive = Archive()
+    session = ContextSession.start("s", engine=Slow(), archive=archive)
+    messages = session.before_request(talk(3))
+
+    async def run() -> None:
+        task = asyncio.create_task(session.acompress(messages))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+    time.sleep(0.4)
+    assert archive.compactions("s") == []
+    assert session.messages == messages
+
+
 def test_a_history_that_the_host_changed_is_noted():
     archive = Archive()
     session = ContextSession.start("s", engine=small(), archive=archive)
