@@ -19,6 +19,33 @@ TURNS = 12 * KILLS
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def run_worker(path: Path, turns: int, *more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tests.session.worker", str(path), str(turns), *more],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def test_killed_inside_the_transaction_of_a_compaction(tmp_path: Path):
+    path, turns = tmp_path / "archive.db", 60
+    expected = [*FIRST, *(message for number in range(turns) for message in turn(number))]
+    died = 0
+    for statement in range(0, 60, 3):
+        done = run_worker(path, turns, str(statement))
+        died += done.returncode == -signal.SIGKILL
+        with Archive(path) as archive:
+            live, number = archive.live(SESSION)
+            check_pairs(live)
+            assert archive.transcript(SESSION) == expected[: len(archive.transcript(SESSION))]
+            assert [entry.number for entry in archive.compactions(SESSION)] == list(range(1, number + 1))
+            if number:
+                assert archive.restore(SESSION, number)
+    assert died > 10
+    assert run_worker(path, turns).stdout.endswith("done\n")
+    with Archive(path) as archive:
+        assert archive.transcript(SESSION) == expected
+
+
 def test_killed_at_random_moments(tmp_path: Path):
     path, dice = tmp_path / "archive.db", random.Random(7)
     kills = compactions = 0
