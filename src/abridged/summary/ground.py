@@ -37,7 +37,7 @@ _USER_SAID = re.compile(
     re.IGNORECASE,
 )
 _SUCCESS = re.compile(
-    r"\b(?:pass(?:es|ed|ing)?|succe(?:ed|eds|eded|ssful|ssfully)|green|fixed|resolved|done|works?|working|"
+    r"\b(?:pass(?:es|ed|ing)?|succe(?:ed|eds|eded|ssful|ssfully)|green|fixed|resolved|done|works|worked|working|"
     r"complete[ds]?|solved|finished|ok|clean|no (?:more )?(?:errors?|failures?))\b|"
     r"exit(?:ed)?(?: with)?(?: code)? 0\b|成功|通过|完成|修复|解决|正常",
     re.IGNORECASE,
@@ -47,7 +47,12 @@ _NO_SUCCESS = re.compile(
     r"can[’']t|incomplete|pending|todo|unless|until|before|if|should|must|to be)\b|未|没有|失败|不|仍|尚|错误",
     re.IGNORECASE,
 )
-_TESTS = re.compile(r"\btests?\b|\bsuite\b|测试", re.IGNORECASE)
+_ALL_TESTS = re.compile(
+    r"\ball\b[^.]{0,30}\btests?\b|\bevery test\b|\btest suite\b|\bsuite (?:is|was|now|passe[sd])\b|"
+    r"\btests (?:now |all |are |were |have )*(?:pass\w*|green|succe\w+|fixed)|"
+    r"(?:全部|所有|全都).{0,6}测试|测试.{0,6}通过",
+    re.IGNORECASE,
+)
 _ESCAPE = re.compile(r"\\[nrt\"'\\]")
 _LONG_CHARS = 1_500
 """Characters of a message from which on each paragraph of it counts by itself."""
@@ -78,6 +83,8 @@ SUPPORT = 0.6
 SHOWN_CHARS = 160
 """What of a removed sentence is reported."""
 _MOST_SOURCES = 3
+_QUOTED_CHARS = 30
+"""A shorter sentence is said too easily to be somebody's own words."""
 
 
 @dataclass(slots=True)
@@ -120,13 +127,17 @@ class Record:
         lines = [line for text in self._more for line in text.split("\n")]
         return [words for words in map(_words, (*paragraphs, *lines)) if words]
 
-    def holds(self, phrase: str) -> bool:
-        """Whether somebody wrote this as whole words, whatever the case and the white space."""
+    def holds(self, phrase: str, *, cut: bool = False) -> bool:
+        """Whether somebody wrote this as whole words, whatever the case and the white space.
+
+        `cut`: what follows it was left out, so the last word may be longer.
+        """
         phrase = " ".join(phrase.lower().split())
-        if phrase not in self._known:
-            whole = phrase in self.text and re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", self.text)
-            self._known[phrase] = bool(whole)
-        return self._known[phrase]
+        key = f"{phrase}…" if cut else phrase
+        if key not in self._known:
+            whole = rf"(?<!\w){re.escape(phrase)}" + ("" if cut else r"(?!\w)")
+            self._known[key] = phrase in self.text and bool(re.search(whole, self.text))
+        return self._known[key]
 
     def uses_words_of(self, claim: str) -> bool:
         """Whether most of a claim's words were used by anybody."""
@@ -204,7 +215,9 @@ class _Grounding:
             return "a label of the record"
         record = self.record
         for name in names_in(sentence):
-            if name not in self.ledger.facts and not record.holds(name):
+            whole = name.rstrip("…")
+            cut = whole != name or f"{name}…" in sentence or f"{name}..." in sentence
+            if name not in self.ledger.facts and not record.holds(whole, cut=cut):
                 return "names what no message names"
         for number in (*_MEASURE.findall(sentence), *_DOLLARS.findall(sentence)):
             if not record.holds_number(number):
@@ -224,7 +237,9 @@ class _Grounding:
             return False
         if not _SUCCESS.search(sentence) or _NO_SUCCESS.search(sentence):
             return False
-        if self.tests_failing and _TESTS.search(sentence):
+        if len(sentence) >= _QUOTED_CHARS and self.record.holds(sentence.rstrip(".")):
+            return False  # somebody said it in these words, of the moment at which he said it
+        if self.tests_failing and _ALL_TESTS.search(sentence):
             return True
         low = normal(sentence)
         return any(key in low for key in self.failing) or not self.failing_names.isdisjoint(names_in(sentence))
