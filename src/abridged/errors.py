@@ -3,6 +3,8 @@
 AbridgedError
 ├── ConfigError        a parameter out of its range: names the parameter, the value and the range
 ├── InvalidMessages    the input is no list of messages: names the index and the reason
+├── EngineNotFound     no engine has that name: names it and those that there are
+├── EngineLoadError    an engine is there and broken: names it and the cause
 ├── SummarizerError    a summariser failed: `kind` says how; never escapes `compress`
 └── ArchiveError       the archive cannot be read or written: names the file and the cause
     └── SessionBusy    another process or thread is at work on the same session
@@ -56,3 +58,19 @@ class ArchiveError(AbridgedError):
 
 class SessionBusy(ArchiveError):
     """Somebody else works on the session right now, or has changed it meanwhile."""
+
+
+class EngineNotFound(AbridgedError):
+    """No engine has that name."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        super().__init__(f"there is no engine {name!r}; there are: {', '.join(dict.fromkeys(known))}")
+        self.name, self.known = name, known
+
+
+class EngineLoadError(AbridgedError):
+    """An engine is there and cannot be used."""
+
+    def __init__(self, name: str, cause: str) -> None:
+        super().__init__(f"engine {name!r}: {cause}")
+        self.name, self.cause = name, cause

@@ -15,6 +15,7 @@ from abridged.cli.inspection import inspect_conversation
 from abridged.cli.inspection_view import inspection_parts
 from abridged.cli.reading import parse_conversation, read_bytes
 from abridged.cli.report_view import explanation, report_parts
+from abridged.cli.settings import config_app, list_engines
 from abridged.cli.tables import as_text, console_for
 from abridged.cli.waiting import waiting
 from abridged.cli.writing import ReaderGone, check_target, encode, render, render_report, write_file, write_stream
@@ -30,6 +31,8 @@ app = typer.Typer(
 )
 
 app.add_typer(archive_app, name="archive")
+app.add_typer(config_app, name="config")
+app.command(name="engines")(list_engines)
 
 # What a setting is called on the command line, where that is not its own name.
 _OPTIONS = {

@@ -10,7 +10,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from abridged.archive import Archive
 from abridged.conversation.text import Message
@@ -62,6 +62,8 @@ class ContextSession:
         self.archive = archive
         self.archive_fault = ""
         """Why nothing is archived any more; "" = all is well."""
+        self.engine_fault = ""
+        """How the engine failed when it last compressed; "" = it did not."""
         self.on_compaction = on_compaction
         self.before_compaction = before_compaction
         self._live: Messages = []
@@ -279,7 +281,7 @@ class ContextSession:
             with self._archiving(let_pass=SessionBusy) as archive:
                 if archive:
                     archive.lease(self.id, self._owner)
-            result = self.engine.compress(messages, **_understood(self.engine.compress, wishes))
+            result = self._compressed(messages, wishes)
             if not changed(messages, result) or (cancel is not None and cancel.cancelled):
                 return messages
             return self._commit(messages, result, self._report())
@@ -290,6 +292,22 @@ class ContextSession:
             with self._archiving() as archive:
                 if archive:
                     archive.release(self.id, self._owner)
+
+    def _compressed(self, messages: Messages, wishes: dict[str, Any]) -> Messages:
+        """What the engine makes of it; an engine that fails has made nothing, and the conversation goes on."""
+        try:
+            result: object = self.engine.compress(messages, **_understood(self.engine.compress, wishes))
+        except Exception as error:
+            self.engine_fault = f"engine {self.engine.name}: {type(error).__name__}: {error}"
+            logger.exception("%s", self.engine_fault)
+            return messages
+        entries = cast("list[object]", result) if isinstance(result, list) else None
+        if entries is None or not all(isinstance(entry, dict) for entry in entries):
+            self.engine_fault = f"engine {self.engine.name}: gave something that is no list of messages"
+            logger.error("%s", self.engine_fault)
+            return messages
+        self.engine_fault = ""
+        return cast("Messages", entries)
 
     def _asked(self, messages: Messages) -> "bool | str | None":
         return self.before_compaction(messages) if self.before_compaction else None

@@ -1,0 +1,123 @@
+"""Engines by plugin: every way to be broken is named, and none takes another one's place (spec: E5, E6)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abridged import ContextCompressor, ContextEngine, ContextSession
+from abridged.errors import EngineLoadError, EngineNotFound
+from abridged.plugins import engine_named, engines
+from abridged.testing import assistant, user
+
+ENGINE = '''
+from abridged import ContextEngine
+
+class Short(ContextEngine):
+    """Keeps the last messages."""
+
+    def __init__(self, context_length=1000):
+        self.context_length = context_length
+        self.threshold_tokens = 100
+
+    name = "{name}"
+
+    def update_from_response(self, usage):
+        self.last_prompt_tokens = usage["prompt_tokens"]
+
+    def should_compress(self, prompt_tokens=None):
+        return (prompt_tokens or self.last_prompt_tokens) >= self.threshold_tokens
+
+    def compress(self, messages, current_tokens=None, **kwargs):
+        {compress}
+'''
+
+
+def plugin(folder: Path, name: str, code: str, description: str = "") -> Path:
+    place = folder / "plugins" / "context_engine" / name
+    place.mkdir(parents=True)
+    (place / "__init__.py").write_text(code)
+    if description:
+        (place / "plugin.yaml").write_text(f"description: {description}\n")
+    return folder
+
+
+def short(name: str = "short", compress: str = "return messages[-2:]", more: str = "") -> str:
+    return ENGINE.format(name=name, compress=compress) + more
+
+
+def test_empty_is_the_built_in_one():
+    for name in (None, "", " ", "compressor"):
+        engine = engine_named(name, context_length=32_000)
+        assert isinstance(engine, ContextCompressor)
+        assert engine.name == "compressor"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        "\ndef register(ctx):\n    ctx.register_context_engine(Short)\n",
+        "\ndef register(ctx):\n    ctx.register_context_engine(Short(500))\n    ctx.register_command('x', print)\n",
+        "\ndef register(ctx):\n    return Short\n",
+    ],
+)
+def test_a_folder_gives_an_engine(more: str, tmp_path: Path):
+    folder = plugin(tmp_path, "short", short(more=more), "Keeps little")
+    engine = engine_named("short", [folder], context_length=500, digests=None)
+    assert isinstance(engine, ContextEngine)
+    assert engine.name == "short"
+    assert engine.context_length == 500
+    listed = {entry.name: entry for entry in engines([folder])}
+    assert listed["short"].description == "Keeps little"
+    assert listed["compressor"].source == "built in"
+
+
+BROKEN = [
+    ("raise RuntimeError('no luck')", "RuntimeError: no luck"),
+    ("import nowhere_to_be_found", "ModuleNotFoundError"),
+    ("def broken(:", "SyntaxError"),
+    ("raise SystemExit(3)", "SystemExit"),
+    ("x = 1", "registers no engine"),
+    ("def register(ctx):\n    raise ValueError('at register')", "ValueError: at register"),
+    ("def register(ctx):\n    ctx.register_context_engine(42)", "gives a int"),
+    ("class Other: pass\ndef register(ctx):\n    ctx.register_context_engine(Other)", "no ContextEngine"),
+    ("def register(ctx):\n    ctx.register_context_engine(lambda: 7)", "made a int"),
+    ("def register(ctx):\n    ctx.nothing", "AttributeError"),
+    (short(more="\nclass Second(Short): pass\n"), "gives 2 engines"),
+    (short(name="another"), "calls itself 'another'"),
+    (short().replace("self.threshold_tokens = 100", "raise OSError('no disk')"), "cannot be made: OSError: no disk"),
+]
+
+
+@pytest.mark.parametrize(("code", "cause"), BROKEN)
+def test_a_broken_one_is_named_with_its_cause(code: str, cause: str, tmp_path: Path):
+    folder = plugin(tmp_path, "short", code)
+    with pytest.raises(EngineLoadError) as caught:
+        engine_named("short", [folder])
+    assert "'short'" in str(caught.value)
+    assert cause in str(caught.value)
+
+
+def test_an_unknown_one_names_those_that_there_are(tmp_path: Path):
+    with pytest.raises(EngineNotFound, match="there are: compressor, short"):
+        engine_named("lmc", [plugin(tmp_path, "short", short())])
+
+
+def test_two_of_one_name_are_one_too_many(tmp_path: Path):
+    folders = [plugin(tmp_path / "a", "short", short()), plugin(tmp_path / "b", "short", short())]
+    with pytest.raises(EngineLoadError, match="there are 2"):
+        engine_named("short", folders)
+
+
+@pytest.mark.parametrize(
+    "compress", ["raise ZeroDivisionError('at work')", "return None", "return 'rubbish'", "return [1]"]
+)
+def test_a_conversation_survives_an_engine_that_fails(compress: str, tmp_path: Path):
+    engine: Any = engine_named("short", [plugin(tmp_path, "short", short(compress=compress))])
+    session = ContextSession.start("s", engine=engine, archive=":memory:")
+    messages = [user("one"), assistant("two"), user("three")]
+    session.after_response({"prompt_tokens": 900})
+    assert session.after_turn(messages) is messages
+    assert "short" in session.engine_fault
+    assert session.compress(messages) is messages
