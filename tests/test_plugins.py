@@ -73,6 +73,18 @@ def test_a_folder_gives_an_engine(more: str, tmp_path: Path):
     assert listed["compressor"].source == "built in"
 
 
+def test_the_example_is_one():
+    folder = Path(__file__).resolve().parents[1] / "examples"
+    engine = engine_named("window", [folder], context_length=1_000, turns=2)
+    session = ContextSession.start("s", engine=engine, archive=":memory:")
+    messages = [{"role": "system", "content": "Be brief."}]
+    for n in range(9):
+        messages += [user(f"ask {n}"), assistant(f"answer {n}")]
+    session.after_response({"prompt_tokens": 900})
+    kept = [message["content"] for message in session.after_turn(messages)]
+    assert kept == ["Be brief.", "ask 0", "ask 7", "answer 7", "ask 8", "answer 8"]
+
+
 BROKEN = [
     ("raise RuntimeError('no luck')", "RuntimeError: no luck"),
     ("import nowhere_to_be_found", "ModuleNotFoundError"),

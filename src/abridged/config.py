@@ -107,7 +107,7 @@ def load(
     models: dict[str, Mapping[str, Any]] = {}
     if file:
         document = _read(file)
-        given = document.pop("models", None) or {}
+        given = cast("object", document.pop("models", None) or {})
         values |= {key: Value(key, value, str(file)) for key, value in _flat(document, str(file)).items()}
         if not isinstance(given, dict):
             raise ConfigError("models", given, f"a mapping of model names ({file})")
