@@ -45,6 +45,7 @@ class ContextSession:
 
     `archive`: where everything is kept, `None` = nowhere; a fault of it is logged, shown in `archive_fault`, and the
     conversation goes on in memory. `background`: whether to prepare compressions ahead of time, where the engine can.
+    `automatic`: `False` = nothing is compressed unless `compress` is called, not even after an overflow.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class ContextSession:
         on_compaction: OnCompaction | None = None,
         before_compaction: BeforeCompaction | None = None,
         background: bool = True,
+        automatic: bool = True,
     ) -> None:
         self.id = session_id
         self.engine = engine
@@ -66,6 +68,7 @@ class ContextSession:
         """How the engine failed when it last compressed; "" = it did not."""
         self.on_compaction = on_compaction
         self.before_compaction = before_compaction
+        self.automatic = automatic
         self._live: Messages = []
         self._number = 0
         self._recoveries = 0
@@ -171,7 +174,7 @@ class ContextSession:
         """
         with self._lock:
             self._sync(messages)
-            if self.engine.should_compress_preflight(messages):
+            if self.automatic and self.engine.should_compress_preflight(messages):
                 return self._due(messages, cancel)
             return messages
 
@@ -185,9 +188,13 @@ class ContextSession:
         """What to go on with after an answer, or after its tools ran."""
         with self._lock:
             self._sync(messages)
-            if self.engine.should_compress():
+            if self.automatic and self.engine.should_compress():
                 messages = self._due(messages, cancel)
-            elif self._background and self.engine.last_prompt_tokens >= SOFT_SHARE * self.engine.threshold_tokens:
+            elif (
+                self.automatic
+                and self._background
+                and self.engine.last_prompt_tokens >= SOFT_SHARE * self.engine.threshold_tokens
+            ):
                 self._background.start(messages)
             with self._archiving() as archive:
                 if archive:
@@ -212,6 +219,8 @@ class ContextSession:
             found = overflow_of(error)
             if found is None:
                 return Recovery("not an overflow", messages)
+            if not self.automatic:
+                return Recovery("give up", messages, "too long, and compression is switched off: compress it by hand")
             self._recoveries += 1
             if self._recoveries > MOST_RECOVERIES:
                 return Recovery("give up", messages, f"still too long after {MOST_RECOVERIES} compressions")

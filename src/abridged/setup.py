@@ -1,0 +1,65 @@
+"""From a configuration to a session: engine, summarisers and archive as the settings say."""
+
+from dataclasses import asdict
+from typing import Any
+
+from abridged.archive import Archive
+from abridged.config import Config
+from abridged.engine import ContextEngine
+from abridged.errors import ArchiveError
+from abridged.plugins import engine_named
+from abridged.session import ContextSession
+from abridged.summarizers import Summarizer
+
+
+def session_from(
+    config: Config, session_id: str | None = None, *, model: str | None = None, **options: Any
+) -> ContextSession:
+    """A session as the configuration says; what is said of `model` there comes before what is said of all.
+
+    Raises `ConfigError` for settings that cannot be, `EngineNotFound` and `EngineLoadError`. An archive that cannot be
+    opened is no error: the session's `archive_fault` says why nothing is archived.
+    """
+    engine = engine_from(config, model)  # what is wrong with it is said before a file is opened
+    archive, fault = _archive(config, model)
+    session = ContextSession.start(
+        session_id,
+        engine=engine,
+        archive=archive,
+        automatic=bool(config.get("compression.enabled", model)),
+        **options,
+    )
+    session.archive_fault = session.archive_fault or fault
+    return session
+
+
+def engine_from(config: Config, model: str | None = None) -> ContextEngine:
+    """The engine that `context.engine` names, with those settings that it takes."""
+    return engine_named(
+        config.get("context.engine", model),
+        config.folders,
+        context_length=config.get("model.context_length", model),
+        max_output_tokens=config.get("model.max_output_tokens", model),
+        summarizer=_summarizer(config, "model", model),
+        fallback_summarizer=_summarizer(config, "fallback_model", model),
+        **asdict(config.settings(model)),
+    )
+
+
+def _summarizer(config: Config, key: str, model: str | None) -> Summarizer | None:
+    name = config.get(f"summarizer.{key}", model)
+    if not name:
+        return None
+    from abridged.summarizers.by_name import summarizer_for  # the clients of models are for those who have one
+
+    base_url, window = config.get("summarizer.base_url", model), config.get("summarizer.context_length", model)
+    return summarizer_for(name, base_url=base_url, context_length=window)
+
+
+def _archive(config: Config, model: str | None) -> tuple[Archive | None, str]:
+    if not config.get("archive.enabled", model):
+        return None, ""
+    try:
+        return Archive(config.get("archive.path"), retention_days=config.get("archive.retention_days")), ""
+    except ArchiveError as error:
+        return None, str(error)
