@@ -16,6 +16,7 @@ from abridged.summarizers import CancelToken, SummaryRequest
 from abridged.summarizers.anthropic import AnthropicSummarizer
 from abridged.summarizers.by_name import summarizer_for
 from abridged.summarizers.ladder import answer_of
+from abridged.summarizers.litellm import LiteLLMSummarizer
 from abridged.summarizers.openai import OpenAISummarizer
 from abridged.testing import assistant, call, result, user
 
@@ -216,3 +217,12 @@ def test_a_missing_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("abridged.summarizers.by_name.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'abridged\[openai\]'"):
         summarizer_for("gpt-4o-mini")
+
+
+def test_litellm_where_it_is_installed(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("litellm", reason="litellm is large and not installed for the tests")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving(Reply(body=completion(GOOD))) as server:
+        answer = LiteLLMSummarizer("openai/m", base_url=f"{server.url}/v1").summarize(request(timeout=60))
+    assert answer.text == GOOD
+    assert set(server.seen[0].body) == {"model", "messages"}

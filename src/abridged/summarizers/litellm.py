@@ -23,6 +23,7 @@ class LiteLLMSummarizer:
         """One completion: no tools, no stream, no temperature, no cap on the output, no retries of its own."""
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no price list is fetched at import
         litellm = sdk("litellm")
+        litellm.suppress_debug_info = True  # it prints advice on errors
         given: dict[str, Any] = {
             "model": self.model,
             "messages": [
