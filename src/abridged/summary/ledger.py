@@ -55,9 +55,12 @@ class Ledger:
     acted: bool = False
     """Whether the assistant did or said anything."""
 
-    def add(self, section: str, text: str, index: int, rank: float, key: str = "") -> None:
-        # Its words were read a moment ago, as part of the message: their names are still at hand.
-        self.lines.append(Line(section, text, (index,), rank, key, names=tuple(names_in(text))))
+    def add(
+        self, section: str, text: str, index: int, rank: float, key: str = "", names: Iterable[str] | None = None
+    ) -> None:
+        """`names`: those in the text, where they are known: a line that is a whole message has the message's."""
+        found = tuple(names_in(text) if names is None else names)
+        self.lines.append(Line(section, text, (index,), rank, key, names=found))
 
 
 def read_ledger(
@@ -140,7 +143,8 @@ class _Reader:
             return
         if is_question(text[-200:]) or (parts and is_question(parts[0])):
             self.question = (ask, index)
-        self.ledger.add("Completed Actions", f"{ASKED}{ask}”", index, request_rank(ask, len(text)))
+        whole = names if ask == text else None
+        self.ledger.add("Completed Actions", f"{ASKED}{ask}”", index, request_rank(ask, len(text)), names=whole)
 
     def rules(self, place: int) -> None:
         text, names = self._text(self.messages[place])
@@ -160,13 +164,15 @@ class _Reader:
         parts = sentences(text) if text else []
         decisions = [part for part in parts if is_decision(part)][:3]
         for part in decisions:
-            self.ledger.add("Key Decisions", one_line(part, SENTENCE_CHARS), index, 1.5)
+            decision = one_line(part, SENTENCE_CHARS)
+            self.ledger.add("Key Decisions", decision, index, 1.5, names=names if decision == text else None)
         if parts:
             said = opening(parts)
             self.reply = (said, index)
             rank = (0.2 if calls else 0.6) * min(1.0, len(text) / 60)
             if not decisions or said != one_line(decisions[0], SENTENCE_CHARS):
-                self.ledger.add("Completed Actions", f"Assistant: {said}", index, rank)
+                whole = names if said == text else None
+                self.ledger.add("Completed Actions", f"Assistant: {said}", index, rank, names=whole)
 
     def result(self, place: int) -> None:
         message, index = self.messages[place], self.sources[place]
