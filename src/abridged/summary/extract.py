@@ -143,10 +143,12 @@ class _Selection:
         heap = [(-self._gain(line) / (len(line.text) + 8), place) for place, line in enumerate(lines)]
         heapq.heapify(heap)
         rest: list[int] = []
-        while heap and room > 8:
+        shortest = min((len(line.text) for line in lines), default=0)
+        most = room * CHARS_PER_TOKEN  # characters of a line that may still fit; lower once one did not
+        while heap and room > 8 and shortest <= most:
             stale, place = heapq.heappop(heap)
             line = lines[place]
-            if len(line.text) > room * CHARS_PER_TOKEN:
+            if len(line.text) > most:
                 rest.append(place)
                 continue
             fresh = -self._gain(line) / (len(line.text) + 8)
@@ -156,8 +158,10 @@ class _Selection:
             cost = self._cost(line.text)
             if cost > room:
                 rest.append(place)
+                most = len(line.text) - 1
                 continue
             room -= cost
+            most = min(most, room * CHARS_PER_TOKEN)
             self.left -= cost
             self._take(line)
         rest += [place for _, place in heap]
