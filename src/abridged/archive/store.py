@@ -295,14 +295,15 @@ class Archive:
         asked = query_for(query)
         if not asked:
             return []
+        best = "(SELECT rowid AS id, rank FROM words WHERE words MATCH :asked ORDER BY rank LIMIT :limit)"
+        inside = "(SELECT rowid AS id, rank FROM words WHERE words MATCH :asked)"
+        where = "" if session is None else "WHERE messages.session = :session"
         with self._look() as look:
             rows = look.execute(
-                "SELECT messages.session, messages.place, contents.json FROM"
-                " (SELECT rowid AS id, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) AS found"
-                " JOIN contents ON contents.id = found.id JOIN messages ON messages.content = found.id"
-                " WHERE ? IS NULL OR messages.session = ?"
-                " ORDER BY found.rank, messages.session, messages.place LIMIT ?",
-                (asked, limit if session is None else 50 * limit, session, session, limit),
+                f"SELECT messages.session, messages.place, contents.json FROM {best if session is None else inside}"
+                " AS found JOIN contents ON contents.id = found.id JOIN messages ON messages.content = found.id"
+                f" {where} ORDER BY found.rank, messages.session, messages.place LIMIT :limit",
+                {"asked": asked, "limit": limit, "session": session},
             ).fetchall()
         hits: list[Hit] = []
         for where, place, text in rows:
