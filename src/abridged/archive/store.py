@@ -306,9 +306,9 @@ class Archive:
                 {"asked": asked, "limit": limit, "session": session},
             ).fetchall()
         hits: list[Hit] = []
-        for where, place, text in rows:
+        for found_in, place, text in rows:
             message = cast("Message", json.loads(text))
-            hits.append(Hit(where, place, str(message.get("role") or ""), message))
+            hits.append(Hit(found_in, place, str(message.get("role") or ""), message))
         return hits
 
     # -- keeping house -----------------------------------------------------------------------------------------------
