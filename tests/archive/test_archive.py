@@ -3,6 +3,8 @@
 import json
 import multiprocessing
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from tests.properties import strategies as given_by
 
 from abridged.archive import Archive
 from abridged.archive.schema import VERSIONS
+from abridged.archive.store import owner_name
 from abridged.errors import ArchiveError, SessionBusy
 from abridged.testing import assistant, call, result, user
 
@@ -89,6 +92,19 @@ def test_a_lease_ends_by_itself(path: Path):
             archive.lease("s", "three")
         archive.release("s", "two")
         archive.lease("s", "three")
+
+
+def test_what_a_dead_process_held_is_free(path: Path):
+    done = subprocess.run(
+        [sys.executable, "-c", "from abridged.archive.store import owner_name; print(owner_name())"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    with Archive(path) as archive:
+        archive.start("s")
+        archive.lease("s", done.stdout.strip())
+        archive.lease("s", owner_name())
+        with pytest.raises(SessionBusy):
+            archive.lease("s", owner_name())
 
 
 @given(given_by.wild_conversations())

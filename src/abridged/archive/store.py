@@ -7,9 +7,12 @@ carries the number that it follows: of two that follow the same one the second i
 import contextlib
 import hashlib
 import json
+import os
+import socket
 import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -273,16 +276,19 @@ class Archive:
     # -- one at a time -----------------------------------------------------------------------------------------------
 
     def lease(self, session: str, owner: str, seconds: float = LEASE_SECONDS) -> None:
-        """Take a session for oneself. Raises `SessionBusy` while somebody else has it."""
+        """Take a session for oneself; `owner` is best made by `owner_name`. Raises `SessionBusy` while another has it.
+
+        What a process held that is no longer there is free.
+        """
         now = time.time()
         with self._change() as change:
-            taken = change.execute(
-                "UPDATE sessions SET owner = ?, owned_until = ?"
-                " WHERE id = ? AND (owner IS NULL OR owner = ? OR owned_until < ?)",
-                (owner, now + seconds, session, owner, now),
-            ).rowcount
-        if not taken:
-            raise SessionBusy(self.path, f"session {session} is being compressed by somebody else")
+            row = change.execute("SELECT owner, owned_until FROM sessions WHERE id = ?", (session,)).fetchone()
+            held, until = row or (None, 0.0)
+            if held not in (None, owner) and (until or 0.0) >= now and not _is_gone(str(held)):
+                raise SessionBusy(self.path, f"session {session} is being compressed by somebody else")
+            change.execute(
+                "UPDATE sessions SET owner = ?, owned_until = ? WHERE id = ?", (owner, now + seconds, session)
+            )
 
     def release(self, session: str, owner: str) -> None:
         with self._change() as change:
@@ -380,3 +386,23 @@ class Archive:
 def as_text(message: Message) -> str:
     """A message as JSON that gives it back letter for letter, its keys in their order, half characters as escapes."""
     return json.dumps(message, separators=(",", ":"), default=str)
+
+
+def owner_name() -> str:
+    """A name for who holds a session: this machine, this process, and a number of its own."""
+    return f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
+
+
+def _is_gone(owner: str) -> bool:
+    """Whether the process of that name was on this machine and is no more."""
+    host, _, rest = owner.partition("/")
+    number = rest.partition("/")[0]
+    if os.name != "posix" or host != socket.gethostname() or not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False

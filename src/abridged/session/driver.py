@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from abridged.archive import Archive
+from abridged.archive.store import owner_name
 from abridged.conversation.text import Message
 from abridged.engine import ContextEngine
 from abridged.errors import ArchiveError, SessionBusy
@@ -73,7 +74,7 @@ class ContextSession:
         self._number = 0
         self._recoveries = 0
         self._state: dict[str, Any] = {}
-        self._owner = uuid.uuid4().hex
+        self._owner = owner_name()
         self._lock = threading.RLock()
         self._background = Background(engine) if background and isinstance(engine, Preparing) else None
 
