@@ -81,6 +81,8 @@ class CompressionReport:
     """Oversized results in the tail that were cut to their two ends."""
 
     summary_writer: Writer = "nobody"
+    prompt_version: str = ""
+    """Which wording of the prompt the model was asked with; "" where none wrote."""
     summary_tokens: int = 0
     summary_budget: int = 0
     sections: list[SectionSize] = field(default_factory=list[SectionSize])

@@ -14,8 +14,8 @@ from hypothesis import given
 from tests.properties import strategies as given_by
 
 from abridged.archive import Archive
+from abridged.archive.owner import owner_name
 from abridged.archive.schema import VERSIONS
-from abridged.archive.store import owner_name
 from abridged.errors import ArchiveError, SessionBusy
 from abridged.testing import assistant, call, result, user
 
@@ -96,7 +96,7 @@ def test_a_lease_ends_by_itself(path: Path):
 
 def test_what_a_dead_process_held_is_free(path: Path):
     done = subprocess.run(
-        [sys.executable, "-c", "from abridged.archive.store import owner_name; print(owner_name())"],
+        [sys.executable, "-c", "from abridged.archive.owner import owner_name; print(owner_name())"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     with Archive(path) as archive:

@@ -53,7 +53,7 @@ def test_a_good_answer_is_the_summary():
     # spec: P3.2
     compressor = engine(GOOD)
     text = summary_of(compressor.compress(session()))
-    assert compressor.report.summary_writer == "model"
+    assert (compressor.report.summary_writer, compressor.report.prompt_version) == ("model", "v1")
     assert "Built all parts with make" in text
     assert "- Build the lantern" in text
     assert compressor.report.summary_tokens <= compressor.report.summary_budget

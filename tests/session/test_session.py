@@ -16,6 +16,7 @@ from tests.properties.validator import check_pairs
 from abridged import ContextCompressor, ContextEngine, ContextSession, SessionPool
 from abridged.archive import Archive
 from abridged.errors import ArchiveError
+from abridged.summarizers import CancelToken
 from abridged.testing import FailingSummarizer, FakeClock, SlowSummarizer, assistant, call, result, user
 
 Message = dict[str, Any]
@@ -131,7 +132,6 @@ def test_a_cooldown_outlives_a_restart_and_no_other_session_has_it(tmp_path: Pat
     first.after_turn(talk(60))
     assert first.engine.report.attempts[0].outcome == "timeout"  # type: ignore[attr-defined]
     again = ContextSession.start("s", engine=engine(), archive=path, background=False)
-    again.compress_due = None  # type: ignore[attr-defined]
     again.after_response({"prompt_tokens": 9_000})
     again.after_turn([*again.messages, *talk(60)[1:]])
     assert again.engine.report.attempts[0].outcome == "skipped"  # type: ignore[attr-defined]
@@ -246,6 +246,60 @@ def test_recovery_ends():
     assert actions[-3:] == ["give up"] * 3
     session.after_response({"prompt_tokens": 10})
     assert session.recover(ValueError("prompt is too long"), talk(80)).action == "retry"
+
+
+def test_too_many_bytes_teach_no_window():
+    # spec: T6
+    session = ContextSession.start("s", engine=small())
+    recovery = session.recover({"status": 413, "error": "Request Entity Too Large"}, talk(60))
+    assert recovery.action == "retry"
+    assert session.engine.context_length == 16_000
+
+
+class Ahead(OldEngine):
+    """Compresses ahead of time, and takes a second for it."""
+
+    def estimate(self, messages: list[Message]) -> int:
+        return 100 * len(messages)
+
+    def should_compress_preflight(self, messages: list[Message]) -> bool:
+        return self.estimate(messages) >= self.threshold_tokens
+
+    def prepare(self, messages: list[Message], *, cancel: Any = None) -> Any:
+        cancel.wait(1)
+        return list(messages)
+
+    def adopt(self, prepared: Any, messages: list[Message]) -> list[Message] | None:
+        return [messages[0], *messages[len(prepared) :]]
+
+
+def test_a_preparation_is_waited_for_only_while_there_is_room():
+    # spec: T7
+    session = ContextSession.start("s", engine=Ahead())
+    session.after_response({"prompt_tokens": 450})
+    messages = session.after_turn([SYSTEM, user("one"), assistant("two")])
+    more = [*messages, user("three"), assistant("four"), user("five")]
+    assert session.before_request(more) is more  # 600 of 1,000: it will be ready soon
+    full = [*more, *(user(f"{n}") for n in range(4))]
+    assert len(session.before_request(full)) == 3
+
+
+def test_what_is_prepared_gives_way_to_a_word_that_must_stay_and_to_a_cancel():
+    answers: list[Any] = [None, "Keep PLUM-77."]
+    engine = Ahead()
+    session = ContextSession.start("s", engine=engine, before_compaction=lambda messages: answers.pop(0))
+    session.after_response({"prompt_tokens": 450})
+    messages = session.after_turn([SYSTEM, user("one"), assistant("two")])
+    time.sleep(1.2)
+    more = [*messages, user("three"), assistant("four"), user("five")]
+    cancel = CancelToken()
+    cancel.cancel()
+    assert session.before_request(more, cancel=cancel) is more
+    session.after_response({"prompt_tokens": 450})
+    session.after_turn(more)
+    time.sleep(1.2)
+    assert len(session.before_request(more)) == 3
+    assert engine.calls[-1] == "compress"
 
 
 def test_old_pictures_leave_first_when_a_request_has_too_many_bytes():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from abridged.summary.language import clauses, constraint_strength, is_chinese, is_decision, is_question, sentences
+from abridged.summary.language import clauses, constraint_strength, is_decision, is_question, sentences
 
 BINDS = 0.4
 """From here on a sentence is a constraint; below, it is at most a hint."""
@@ -206,18 +206,3 @@ def test_sentences():
     assert sentences("see a.py and v1.2.3 now") == ["see a.py and v1.2.3 now"]
     assert sentences(" \n ") == []
     assert clauses("fix it; do not touch b.py；快") == ["fix it;", "do not touch b.py；", "快"]
-
-
-@pytest.mark.parametrize(
-    ("text", "chinese"),
-    [
-        ("", False),
-        ("hello", False),
-        ("你好", True),
-        ("修复 utils.py 里的 parser 错误", True),
-        ("see 汉 in the table", False),
-    ],
-)
-def test_chinese(text: str, chinese: bool):
-    # spec: P3.12
-    assert is_chinese(text) is chinese

@@ -7,17 +7,15 @@ carries the number that it follows: of two that follow the same one the second i
 import contextlib
 import hashlib
 import json
-import os
-import socket
 import sqlite3
 import threading
 import time
-import uuid
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from abridged.archive.owner import is_gone
 from abridged.archive.schema import migrate
 from abridged.archive.words import query_for, searched_text
 from abridged.conversation.text import Message
@@ -127,11 +125,15 @@ class Archive:
 
     def sessions(self) -> list[SessionInfo]:
         """All sessions, the newest first."""
+        return self._infos("ORDER BY last DESC, id", ())
+
+    def _infos(self, which: str, values: tuple[str, ...]) -> list[SessionInfo]:
         with self._look() as look:
             rows = look.execute(
                 "SELECT id, started, last, ended, engine, state,"
                 " (SELECT count(*) FROM messages WHERE session = id),"
-                " (SELECT count(*) FROM compactions WHERE session = id) FROM sessions ORDER BY last DESC, id"
+                " (SELECT count(*) FROM compactions WHERE session = id) FROM sessions " + which,
+                values,
             ).fetchall()
         return [
             SessionInfo(id_, started, last, ended, engine, messages, compactions, json.loads(state))
@@ -140,7 +142,8 @@ class Archive:
 
     def session(self, session: str) -> SessionInfo | None:
         """One session; `None` where there is none of that name."""
-        return next((info for info in self.sessions() if info.id == session), None)
+        found = self._infos("WHERE id = ?", (session,))
+        return found[0] if found else None
 
     def state(self, session: str) -> dict[str, Any]:
         """What was saved by `save_state`; {} where nothing was."""
@@ -284,7 +287,7 @@ class Archive:
         with self._change() as change:
             row = change.execute("SELECT owner, owned_until FROM sessions WHERE id = ?", (session,)).fetchone()
             held, until = row or (None, 0.0)
-            if held not in (None, owner) and (until or 0.0) >= now and not _is_gone(str(held)):
+            if held not in (None, owner) and (until or 0.0) >= now and not is_gone(str(held)):
                 raise SessionBusy(self.path, f"session {session} is being compressed by somebody else")
             change.execute(
                 "UPDATE sessions SET owner = ?, owned_until = ? WHERE id = ?", (owner, now + seconds, session)
@@ -386,23 +389,3 @@ class Archive:
 def as_text(message: Message) -> str:
     """A message as JSON that gives it back letter for letter, its keys in their order, half characters as escapes."""
     return json.dumps(message, separators=(",", ":"), default=str)
-
-
-def owner_name() -> str:
-    """A name for who holds a session: this machine, this process, and a number of its own."""
-    return f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
-
-
-def _is_gone(owner: str) -> bool:
-    """Whether the process of that name was on this machine and is no more."""
-    host, _, rest = owner.partition("/")
-    number = rest.partition("/")[0]
-    if os.name != "posix" or host != socket.gethostname() or not number.isdigit():
-        return False
-    try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False

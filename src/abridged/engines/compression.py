@@ -23,6 +23,7 @@ from abridged.report import Attempt, CompressionReport, ReportedItem, SectionSiz
 from abridged.summarizers import KEEPS_ALL, CancelToken, Ladder
 from abridged.summary.extract import Extract
 from abridged.summary.previous import Conversation, without_summaries
+from abridged.summary.prompt import PROMPT_VERSION
 from abridged.summary.redact import Redactor
 from abridged.summary.template import frame, static_marker
 
@@ -148,6 +149,7 @@ class Compression:
             report.summary_writer = "marker"
             return static_marker(len(given.middle))
         report.summary_writer = "offline" if text is None else "model"
+        report.prompt_version = "" if text is None else PROMPT_VERSION
         self._describe(extract, report)
         return frame(extract.document.render())
 

@@ -276,7 +276,9 @@ def compress(
             reason=f"fits: {tokens:,} tokens, below the threshold of {engine.threshold_tokens:,}",
             tokens_before=tokens, tokens_after=tokens, messages_before=len(messages), messages_after=len(messages),
         )  # fmt: skip
-    return engine.compress(messages, focus_topic=focus_topic, force=True), engine.report
+    result = engine.compress(messages, focus_topic=focus_topic, force=True)
+    engine.report.forced = force
+    return result, engine.report
 
 
 def _a_list(messages: Any) -> list[Message]:

@@ -9,11 +9,12 @@ import inspect
 import logging
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from abridged.archive import Archive
-from abridged.archive.store import owner_name
+from abridged.archive.owner import owner_name
 from abridged.conversation.text import Message
 from abridged.engine import ContextEngine
 from abridged.errors import ArchiveError, SessionBusy
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 SOFT_SHARE = 0.80
 """From this share of the threshold on a compression is prepared in the background (spec: T7)."""
 PRESSURE = 0.90
-"""From this share of the window on it is waited for."""
+"""From this share of the usable window on one that is on its way is not waited for: it is made at once."""
 MOST_RECOVERIES = 3
 """Tries to make one request fit (spec: T6)."""
 UNSTATED_WINDOW = 0.9
@@ -229,9 +230,10 @@ class ContextSession:
             if found.kind == "payload":
                 lighter = without_old_pictures(messages)
                 if lighter is not messages:
-                    self._commit(messages, lighter, {"reason": "old pictures removed: the request was too large"})
-                    return Recovery("retry", lighter, "old pictures removed")
-            self._learn(found.window, messages)
+                    report = {"reason": "old pictures removed: the request was too large"}
+                    return Recovery("retry", self._commit(messages, lighter, report), "old pictures removed")
+            else:
+                self._learn(found.window, messages)
             shorter = self._compact(messages, cancel, force=True)
             if shorter is messages:
                 return Recovery("give up", messages, "nothing is left that could be made shorter; start a new session")
@@ -260,19 +262,20 @@ class ContextSession:
             prepared = self._background.take(messages)
             if prepared is not None:
                 return self._publish(messages, prepared, cancel)
-            full = self.engine.last_prompt_tokens >= PRESSURE * self.engine.context_length
-            if self._background.running and not full:
+            if self._background.running and self._tokens(messages) < PRESSURE * self._usable_tokens():
                 return messages
             self._background.drop()
         return self._compact(messages, cancel)
 
     def _publish(self, messages: Messages, prepared: Any, cancel: CancelToken | None) -> Messages:
-        if self._asked(messages) is False:
+        word = self._asked(messages)
+        if word is False or _is_cancelled(cancel):
             return messages
         assert isinstance(self.engine, Preparing)
-        result = self.engine.adopt(prepared, messages)
+        # A word to be kept came too late for what was prepared.
+        result = None if isinstance(word, str) else self.engine.adopt(prepared, messages)
         if result is None:
-            return self._compact(messages, cancel)
+            return self._compact_with(word, messages, cancel)
         return self._commit(messages, result, self._report())
 
     def _compact(
@@ -281,18 +284,30 @@ class ContextSession:
         word = self._asked(messages)
         if word is False and not force:
             return messages
+        return self._compact_with(word, messages, cancel, topic=topic, force=force)
+
+    def _compact_with(
+        self,
+        word: "bool | str | None",
+        messages: Messages,
+        cancel: CancelToken | None,
+        *,
+        topic: str | None = None,
+        force: bool = False,
+    ) -> Messages:
+        """A compression now. `word`: what the host answered when it was asked."""
         wishes: dict[str, Any] = {
             "focus_topic": topic,
             "force": force,
             "memory_context": word if isinstance(word, str) else None,
+            "cancel": cancel,
         }
-        wishes["cancel"] = cancel
         try:
-            with self._archiving(let_pass=SessionBusy) as archive:
+            with self._archiving() as archive:
                 if archive:
                     archive.lease(self.id, self._owner)
             result = self._compressed(messages, wishes)
-            if not changed(messages, result) or (cancel is not None and cancel.cancelled):
+            if not changed(messages, result) or _is_cancelled(cancel):
                 return messages
             return self._commit(messages, result, self._report())
         except SessionBusy as busy:
@@ -329,7 +344,7 @@ class ContextSession:
     def _commit(self, before: Messages, after: Messages, report: dict[str, Any]) -> Messages:
         """All of it or nothing; somebody else's commit is taken over instead."""
         try:
-            with self._archiving(let_pass=SessionBusy) as archive:
+            with self._archiving() as archive:
                 if archive:
                     self._state = self.engine.export_state()
                     self._number = archive.compact(
@@ -356,11 +371,18 @@ class ContextSession:
     def _learn(self, window: int | None, messages: Messages) -> None:
         """The window that an error names; where it names none, one that is smaller than what was too long."""
         if window is None:
-            estimate = getattr(self.engine, "estimate", None)
-            sent = max(estimate(messages) if estimate else 0, self.engine.last_prompt_tokens)
-            window = int(UNSTATED_WINDOW * sent) if sent else None
+            window = int(UNSTATED_WINDOW * self._tokens(messages))
         if window and window < self.engine.context_length:
             self.engine.update_model("", window)
+
+    def _tokens(self, messages: Messages) -> int:
+        """What the messages take, as far as anybody knows."""
+        estimate = getattr(self.engine, "estimate", None)
+        return max(estimate(messages) if estimate else 0, self.engine.last_prompt_tokens)
+
+    def _usable_tokens(self) -> int:
+        """The window without what is reserved for the answer, where the engine tells."""
+        return int(getattr(getattr(self.engine, "budget", None), "usable_tokens", self.engine.context_length))
 
     # -- archiving -------------------------------------------------------------------------------------------------
 
@@ -385,26 +407,20 @@ class ContextSession:
             archive.save_state(self.id, state)
             self._state = state
 
-    def _archiving(self, let_pass: type[BaseException] | tuple[type[BaseException], ...] = ()) -> "_Archiving":
-        return _Archiving(self, let_pass)
+    @contextmanager
+    def _archiving(self) -> Generator[Archive | None]:
+        """A block that uses the archive, where there is one. A fault of it ends the archiving, not the conversation."""
+        try:
+            yield None if self.archive_fault else self.archive
+        except SessionBusy:
+            raise
+        except ArchiveError as error:
+            self.archive_fault = str(error)
+            logger.error("nothing is archived any more: %s", error)
 
 
-class _Archiving:
-    """A block that uses the archive; a fault of it ends the archiving, not the conversation."""
-
-    def __init__(self, session: ContextSession, let_pass: Any) -> None:
-        self._session = session
-        self._let_pass = let_pass
-
-    def __enter__(self) -> Archive | None:
-        return None if self._session.archive_fault else self._session.archive
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        if not isinstance(error, ArchiveError) or (self._let_pass and isinstance(error, self._let_pass)):
-            return False
-        self._session.archive_fault = str(error)
-        logger.error("nothing is archived any more: %s", error)
-        return True
+def _is_cancelled(cancel: CancelToken | None) -> bool:
+    return cancel is not None and cancel.cancelled
 
 
 async def _in_a_thread(method: Callable[..., Any], *arguments: Any) -> Any:
