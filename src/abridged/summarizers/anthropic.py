@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from abridged.summarizers.clients import key_for, sdk
+from abridged.summarizers.clients import ModelClient, key_for, sdk
 from abridged.summarizers.protocol import SummaryRequest, SummaryResult, Usage
 
 LEAST_OUTPUT = 8_192
@@ -11,34 +11,12 @@ LEAST_OUTPUT = 8_192
 _ALLOWED = re.compile(r"max_tokens.{0,80}?[>:]\s*(\d{3,7})[^\d]{1,80}?(\d{3,7})", re.DOTALL)
 
 
-class AnthropicSummarizer:
-    """`api_key`: else ANTHROPIC_API_KEY is read. `client`: a ready `anthropic.Anthropic`, which is left open."""
-
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        context_length: int | None = 200_000,
-        client: Any = None,
-        name: str | None = None,
-    ) -> None:
-        self.model = model
-        self.name = name or model
-        self.base_url = base_url
-        self.context_length = context_length
-        self._api_key = api_key
-        self._client = client
-
-    def __repr__(self) -> str:
-        return f"AnthropicSummarizer({self.model!r}, base_url={self.base_url!r})"
+class AnthropicSummarizer(ModelClient):
+    """A Claude model; the key is ANTHROPIC_API_KEY."""
 
     def summarize(self, request: SummaryRequest) -> SummaryResult:
         """One message: no tools, no stream, no temperature, no retries of its own."""
-        client = self._client or self._new_client()
-        if self._client is None:
-            request.cancel.on_cancel(client.close)
+        client = self._client_for(request)
         given = {
             "model": self.model,
             "system": request.instructions,

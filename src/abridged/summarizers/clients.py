@@ -1,4 +1,4 @@
-"""What the clients of models share: the SDK and the key."""
+"""What the clients of models share: the model, the SDK and the key."""
 
 import os
 from collections.abc import Mapping
@@ -7,10 +7,50 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from abridged.errors import SummarizerError
+from abridged.summarizers.protocol import SummaryRequest
 
 NO_KEY = "none"
 """What is sent to a server on this machine: the SDKs want something."""
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
+
+
+class ModelClient:
+    """A model behind an SDK; `_new_client` opens one.
+
+    `base_url`: the server, `None` = the provider's own. `api_key`: else it is read from the environment.
+    `context_length`: the model's window in tokens, where it is known. `client`: one that is ready, and is left open.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        context_length: int | None = None,
+        client: Any = None,
+        name: str | None = None,
+    ) -> None:
+        self.model = model
+        self.name = name or model
+        self.base_url = base_url
+        self.context_length = context_length
+        self._api_key = api_key
+        self._client = client
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r}, base_url={self.base_url!r})"
+
+    def _client_for(self, request: SummaryRequest) -> Any:
+        """A client for one request, closed when the request is over or nobody waits for it any more."""
+        if self._client is not None:
+            return self._client
+        client = self._new_client()
+        request.cancel.on_cancel(client.close)
+        return client
+
+    def _new_client(self) -> Any:
+        raise NotImplementedError
 
 
 def sdk(name: str) -> Any:

@@ -5,45 +5,19 @@ The official SDK is imported at the first request (extra `openai`).
 
 from typing import Any
 
-from abridged.summarizers.clients import key_for, sdk
+from abridged.summarizers.clients import ModelClient, key_for, sdk
 from abridged.summarizers.protocol import SummaryRequest, SummaryResult, Usage
 
 KEYS = {"openrouter.ai": "OPENROUTER_API_KEY"}
 """Hosts that have a variable of their own for the key."""
 
 
-class OpenAISummarizer:
-    """A chat model behind `base_url`; `None` = OpenAI itself.
-
-    `api_key`: else OPENAI_API_KEY is read, and a server on this machine needs none. `context_length`: the model's
-    window in tokens, where it is known. `client`: a ready `openai.OpenAI`, which is left open.
-    """
-
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        context_length: int | None = None,
-        client: Any = None,
-        name: str | None = None,
-    ) -> None:
-        self.model = model
-        self.name = name or model
-        self.base_url = base_url
-        self.context_length = context_length
-        self._api_key = api_key
-        self._client = client
-
-    def __repr__(self) -> str:
-        return f"OpenAISummarizer({self.model!r}, base_url={self.base_url!r})"
+class OpenAISummarizer(ModelClient):
+    """A chat model. The key is OPENAI_API_KEY, OpenRouter's OPENROUTER_API_KEY; a server on this machine needs none."""
 
     def summarize(self, request: SummaryRequest) -> SummaryResult:
         """One completion: no tools, no stream, no temperature, no cap on the output, no retries of its own."""
-        client = self._client or self._new_client()
-        if self._client is None:
-            request.cancel.on_cancel(client.close)
+        client = self._client_for(request)
         messages = [
             {"role": "system", "content": request.instructions},
             {"role": "user", "content": request.record},
