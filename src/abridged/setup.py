@@ -22,15 +22,14 @@ def session_from(
     """
     engine = engine_from(config, model)  # what is wrong with it is said before a file is opened
     archive, fault = _archive(config, model)
-    session = ContextSession.start(
+    return ContextSession.start(
         session_id,
         engine=engine,
         archive=archive,
+        archive_fault=fault,
         automatic=bool(config.get("compression.enabled", model)),
         **options,
     )
-    session.archive_fault = session.archive_fault or fault
-    return session
 
 
 def engine_from(config: Config, model: str | None = None) -> ContextEngine:

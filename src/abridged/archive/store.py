@@ -268,9 +268,16 @@ class Archive:
 
     def restore(self, session: str, number: int) -> list[Message]:
         """The conversation as it was before compaction `number`. Raises `ArchiveError` where there is none."""
+        return self._side("before", session, number)
+
+    def compacted(self, session: str, number: int) -> list[Message]:
+        """What compaction `number` made of it. Raises `ArchiveError` where there is none."""
+        return self._side("after", session, number)
+
+    def _side(self, column: str, session: str, number: int) -> list[Message]:
         with self._look() as look:
             row = look.execute(
-                "SELECT before FROM compactions WHERE session = ? AND number = ?", (session, number)
+                f"SELECT {column} FROM compactions WHERE session = ? AND number = ?", (session, number)
             ).fetchone()
             if row is None:
                 raise ArchiveError(self.path, f"session {session} has no compaction {number}")

@@ -9,18 +9,17 @@ import inspect
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, cast
 
 from abridged.archive import Archive
-from abridged.archive.owner import owner_name
 from abridged.conversation.text import Message
 from abridged.engine import ContextEngine
-from abridged.errors import ArchiveError, SessionBusy
+from abridged.errors import ArchiveError
 from abridged.overflow import overflow_of
 from abridged.report import CompressionReport
 from abridged.session.background import Background, Preparing
+from abridged.session.history import History
 from abridged.session.recovery import Recovery, changed, without_old_pictures
 from abridged.summarizers import CancelToken
 
@@ -48,6 +47,7 @@ class ContextSession:
     `archive`: where everything is kept, `None` = nowhere; a fault of it is logged, shown in `archive_fault`, and the
     conversation goes on in memory. `background`: whether to prepare compressions ahead of time, where the engine can.
     `automatic`: `False` = nothing is compressed unless `compress` is called, not even after an overflow.
+    `archive_fault`: why there is no archive, where that is no wish.
     """
 
     def __init__(
@@ -60,22 +60,20 @@ class ContextSession:
         before_compaction: BeforeCompaction | None = None,
         background: bool = True,
         automatic: bool = True,
+        archive_fault: str = "",
     ) -> None:
-        self.id = session_id
         self.engine = engine
-        self.archive = archive
-        self.archive_fault = ""
-        """Why nothing is archived any more; "" = all is well."""
         self.engine_fault = ""
         """How the engine failed when it last compressed; "" = it did not."""
+        self.notes: dict[str, Any] = {}
+        """What the host wants to find again when the session is resumed: plain JSON values, saved along."""
         self.on_compaction = on_compaction
         self.before_compaction = before_compaction
         self.automatic = automatic
-        self._live: Messages = []
-        self._number = 0
+        self._history = History(session_id, archive, archive_fault)
         self._recoveries = 0
-        self._state: dict[str, Any] = {}
-        self._owner = owner_name()
+        self._counted = False
+        self._held_until = 0
         self._lock = threading.RLock()
         self._background = Background(engine) if background and isinstance(engine, Preparing) else None
 
@@ -94,15 +92,13 @@ class ContextSession:
 
         `archive` as a path: where it cannot be opened, `archive_fault` says why and nothing is archived.
         """
-        fault = ""
         if isinstance(archive, str):
             try:
                 archive = Archive(archive)
             except ArchiveError as error:
-                archive, fault = None, str(error)
+                archive, options["archive_fault"] = None, str(error)
                 logger.error("nothing is archived: %s", error)
         session = cls(session_id or uuid.uuid4().hex, engine, archive, **options)
-        session.archive_fault = fault
         session._begin()
         return session
 
@@ -118,24 +114,44 @@ class ContextSession:
 
     def _begin(self) -> None:
         self.engine.on_session_start(self.id)
-        with self._archiving() as archive:
-            if archive and archive.start(self.id, engine=self.engine.name):
-                self._live, self._number = archive.live(self.id)
-                self._state = archive.state(self.id)
-                self.engine.import_state(self._state)
+        state = self._history.open(self.engine.name)
+        if state is not None:
+            self.engine.import_state(state)
+            self.notes = dict(state.get("host") or {})
+
+    @property
+    def id(self) -> str:
+        return self._history.session_id
+
+    @property
+    def archive(self) -> Archive | None:
+        return self._history.archive
+
+    @property
+    def archive_fault(self) -> str:
+        """Why nothing is archived any more; "" = all is well."""
+        return self._history.fault
 
     @property
     def messages(self) -> Messages:
         """The conversation as it stands; a new list."""
-        return list(self._live)
+        return list(self._history.live)
+
+    @property
+    def tokens(self) -> int:
+        """What the conversation takes now: as the provider counted it or, since it was compressed, as estimated."""
+        if self._counted:
+            return self.engine.last_prompt_tokens + self.engine.last_completion_tokens
+        estimate = getattr(self.engine, "estimate", None)
+        return estimate(self._history.live) if estimate else 0
 
     def reset(self) -> None:
         """The user starts anew (`/new`): the session ends, and another one begins with nothing of it."""
         with self._lock:
-            self.close(self._live)
+            self.close()
             self.engine.on_session_reset()
-            self.id = uuid.uuid4().hex
-            self._live, self._number, self._recoveries, self._state = [], 0, 0, {}
+            self._history = History(uuid.uuid4().hex, self.archive, self.archive_fault)
+            self.notes, self._recoveries, self._counted, self._held_until = {}, 0, False, 0
             self._begin()
 
     def close(self, messages: Messages | None = None) -> None:
@@ -144,21 +160,26 @@ class ContextSession:
             if self._background:
                 self._background.drop()
             if messages is not None:
-                self._sync(messages)
-            self.engine.on_session_end(self.id, self._live)
-            with self._archiving() as archive:
-                if archive:
-                    self._save_state(archive)
-                    archive.end(self.id)
+                self._history.sync(messages)
+            self.engine.on_session_end(self.id, self._history.live)
+            self._history.save(self._state())
+            self._history.end()
 
     def suspend(self) -> None:
         """Leave the memory without ending: `resume` goes on from here."""
         with self._lock:
             if self._background:
                 self._background.drop()
-            with self._archiving() as archive:
-                if archive:
-                    self._save_state(archive)
+            self._history.save(self._state())
+
+    def record(self, messages: Messages) -> None:
+        """Archive what was said, and nothing else: for a turn that was broken off."""
+        with self._lock:
+            self._history.sync(messages)
+            self._history.save(self._state())
+
+    def _state(self) -> dict[str, Any]:
+        return {**self.engine.export_state(), **({"host": self.notes} if self.notes else {})}
 
     def switch_model(self, model: str, context_length: int, **more: Any) -> None:
         """Another model from here on."""
@@ -175,8 +196,8 @@ class ContextSession:
         Here and below: once `cancel` is cancelled, nothing is compressed and nothing is committed.
         """
         with self._lock:
-            self._sync(messages)
-            if self.automatic and self.engine.should_compress_preflight(messages):
+            self._history.sync(messages)
+            if self._is_watching(messages) and self.engine.should_compress_preflight(messages):
                 return self._due(messages, cancel)
             return messages
 
@@ -185,23 +206,23 @@ class ContextSession:
         with self._lock:
             self._recoveries = 0
             self.engine.update_from_response(usage)
+            self._counted = self._counted or bool(usage.get("prompt_tokens"))
 
     def after_turn(self, messages: Messages, *, cancel: CancelToken | None = None) -> Messages:
         """What to go on with after an answer, or after its tools ran."""
         with self._lock:
-            self._sync(messages)
-            if self.automatic and self.engine.should_compress():
-                messages = self._due(messages, cancel)
-            elif (
-                self.automatic
-                and self._background
-                and self.engine.last_prompt_tokens >= SOFT_SHARE * self.engine.threshold_tokens
-            ):
-                self._background.start(messages)
-            with self._archiving() as archive:
-                if archive:
-                    self._save_state(archive)
+            self._history.sync(messages)
+            if self._is_watching(messages):
+                if self.engine.should_compress():
+                    messages = self._due(messages, cancel)
+                elif self._background and self.engine.last_prompt_tokens >= SOFT_SHARE * self.engine.threshold_tokens:
+                    self._background.start(messages)
+            self._history.save(self._state())
             return messages
+
+    def _is_watching(self, messages: Messages) -> bool:
+        """Whether anything may be compressed by itself; one that was undone is not made again at once."""
+        return self.automatic and not (self._held_until and self._tokens(messages) < self._held_until)
 
     def compress(
         self, messages: Messages | None = None, topic: str | None = None, *, cancel: CancelToken | None = None
@@ -211,9 +232,28 @@ class ContextSession:
             if self._background:
                 self._background.drop()
             if messages is not None:
-                self._sync(messages)
+                self._history.sync(messages)
             given = self.messages if messages is None else messages
             return self._compact(given, cancel, topic=topic, force=True)
+
+    def undo_compression(self) -> Messages | None:
+        """The conversation as if the last compression had not been; `None` where there is none, or no archive.
+
+        Nothing is compressed by itself from then on until the window is nearly full.
+        """
+        with self._lock:
+            if self._background:
+                self._background.drop()
+            found = self._history.undone()
+            if found is None:
+                return None
+            messages, number = found
+            report = {"undone": number, "reason": f"compression {number} undone by the user"}
+            if not self._history.commit(self._history.live, messages, report):
+                return self._history.reload(messages)
+            self._counted = False
+            self._held_until = int(PRESSURE * self._usable_tokens())
+            return self.messages
 
     def recover(self, error: object, messages: Messages, *, cancel: CancelToken | None = None) -> Recovery:
         """What to do after a failed request (spec: T6): at most three tries a turn, never in a loop."""
@@ -226,7 +266,7 @@ class ContextSession:
             self._recoveries += 1
             if self._recoveries > MOST_RECOVERIES:
                 return Recovery("give up", messages, f"still too long after {MOST_RECOVERIES} compressions")
-            self._sync(messages)
+            self._history.sync(messages)
             if found.kind == "payload":
                 lighter = without_old_pictures(messages)
                 if lighter is not messages:
@@ -302,21 +342,13 @@ class ContextSession:
             "memory_context": word if isinstance(word, str) else None,
             "cancel": cancel,
         }
-        try:
-            with self._archiving() as archive:
-                if archive:
-                    archive.lease(self.id, self._owner)
+        with self._history.alone() as free:
+            if not free:
+                return self._history.reload(messages)
             result = self._compressed(messages, wishes)
             if not changed(messages, result) or _is_cancelled(cancel):
                 return messages
             return self._commit(messages, result, self._report())
-        except SessionBusy as busy:
-            logger.info("%s", busy)
-            return self._reload(messages)
-        finally:
-            with self._archiving() as archive:
-                if archive:
-                    archive.release(self.id, self._owner)
 
     def _compressed(self, messages: Messages, wishes: dict[str, Any]) -> Messages:
         """What the engine makes of it; an engine that fails has made nothing, and the conversation goes on."""
@@ -343,30 +375,12 @@ class ContextSession:
 
     def _commit(self, before: Messages, after: Messages, report: dict[str, Any]) -> Messages:
         """All of it or nothing; somebody else's commit is taken over instead."""
-        try:
-            with self._archiving() as archive:
-                if archive:
-                    self._state = self.engine.export_state()
-                    self._number = archive.compact(
-                        self.id, before, after, report, follows=self._number, state=self._state
-                    )
-        except SessionBusy as busy:
-            logger.info("%s", busy)
-            return self._reload(before)
-        self._live = list(after)
+        if not self._history.commit(before, after, report, state=self._state()):
+            return self._history.reload(before)
+        self._counted, self._held_until = False, 0
         if self.on_compaction:
             self.on_compaction(before, after, getattr(self.engine, "report", None))
         return after
-
-    def _reload(self, messages: Messages) -> Messages:
-        """What somebody else made of this session, where he committed something; else the messages as they are."""
-        with self._archiving() as archive:
-            if archive:
-                live, number = archive.live(self.id)
-                if number > self._number:
-                    self._live, self._number = live, number
-                    return list(live)
-        return messages
 
     def _learn(self, window: int | None, messages: Messages) -> None:
         """The window that an error names; where it names none, one that is smaller than what was too long."""
@@ -383,40 +397,6 @@ class ContextSession:
     def _usable_tokens(self) -> int:
         """The window without what is reserved for the answer, where the engine tells."""
         return int(getattr(getattr(self.engine, "budget", None), "usable_tokens", self.engine.context_length))
-
-    # -- archiving -------------------------------------------------------------------------------------------------
-
-    def _sync(self, messages: Messages) -> None:
-        """Archive what is new; a history that the host has changed is noted as that."""
-        known = len(self._live)
-        if known and (len(messages) < known or messages[known - 1] is not self._live[-1]):
-            known = _common(self._live, messages)
-            if known < len(self._live):
-                self._commit(self._live, messages[:known], {"reason": "the host changed the history"})
-        new = messages[known:]
-        if not new:
-            return
-        with self._archiving() as archive:
-            if archive:
-                archive.append(self.id, new)
-        self._live += new
-
-    def _save_state(self, archive: Archive) -> None:
-        state = self.engine.export_state()
-        if state != self._state:
-            archive.save_state(self.id, state)
-            self._state = state
-
-    @contextmanager
-    def _archiving(self) -> Generator[Archive | None]:
-        """A block that uses the archive, where there is one. A fault of it ends the archiving, not the conversation."""
-        try:
-            yield None if self.archive_fault else self.archive
-        except SessionBusy:
-            raise
-        except ArchiveError as error:
-            self.archive_fault = str(error)
-            logger.error("nothing is archived any more: %s", error)
 
 
 def _is_cancelled(cancel: CancelToken | None) -> bool:
@@ -437,13 +417,3 @@ def _understood(function: Callable[..., Any], wishes: dict[str, Any]) -> dict[st
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return wishes
     return {name: value for name, value in wishes.items() if name in parameters}
-
-
-def _common(one: Messages, two: Messages) -> int:
-    """How many messages two conversations begin with in common."""
-    count = 0
-    for mine, theirs in zip(one, two, strict=False):
-        if mine is not theirs and mine != theirs:
-            break
-        count += 1
-    return count
