@@ -197,7 +197,8 @@ class ContextSession:
         """
         with self._lock:
             self._history.sync(messages)
-            if self._is_watching(messages) and self.engine.should_compress_preflight(messages):
+            due = self.engine.should_compress_preflight(messages)  # asked in any case: it measures what is sent
+            if due and self._is_watching(messages):
                 return self._due(messages, cancel)
             return messages
 
