@@ -7,20 +7,28 @@ from abridged.archive import Archive
 from abridged.config import Config
 from abridged.engine import ContextEngine
 from abridged.errors import ArchiveError
+from abridged.phases.write import Progress
 from abridged.plugins import engine_named
 from abridged.session import ContextSession
 from abridged.summarizers import Summarizer
 
 
 def session_from(
-    config: Config, session_id: str | None = None, *, model: str | None = None, **options: Any
+    config: Config,
+    session_id: str | None = None,
+    *,
+    model: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> ContextSession:
     """A session as the configuration says; what is said of `model` there comes before what is said of all.
+
+    `progress`: told, before each request to a summariser, which part of how many it is.
 
     Raises `ConfigError` for settings that cannot be, `EngineNotFound` and `EngineLoadError`. An archive that cannot be
     opened is no error: the session's `archive_fault` says why nothing is archived.
     """
-    engine = engine_from(config, model)  # what is wrong with it is said before a file is opened
+    engine = engine_from(config, model, progress)  # what is wrong with it is said before a file is opened
     archive, fault = _archive(config, model)
     return ContextSession.start(
         session_id,
@@ -32,7 +40,7 @@ def session_from(
     )
 
 
-def engine_from(config: Config, model: str | None = None) -> ContextEngine:
+def engine_from(config: Config, model: str | None = None, progress: Progress | None = None) -> ContextEngine:
     """The engine that `context.engine` names, with those settings that it takes."""
     return engine_named(
         config.get("context.engine", model),
@@ -41,6 +49,7 @@ def engine_from(config: Config, model: str | None = None) -> ContextEngine:
         max_output_tokens=config.get("model.max_output_tokens", model),
         summarizer=_summarizer(config, "model", model),
         fallback_summarizer=_summarizer(config, "fallback_model", model),
+        progress=progress,
         **asdict(config.settings(model)),
     )
 

@@ -125,8 +125,10 @@ def test_what_a_host_notes_is_there_after_a_restart(tmp_path: Path):
     one = session(path)
     one.notes["pins"] = ["never push"]
     one.record([user("Hello.")])
+    one.notes["pins"].append("never pull")
+    one.record()
     again = session(path)
-    assert (again.notes, again.messages) == ({"pins": ["never push"]}, [user("Hello.")])
+    assert (again.notes, again.messages) == ({"pins": ["never push", "never pull"]}, [user("Hello.")])
     again.reset()
     assert again.notes == {}
 

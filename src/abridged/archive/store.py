@@ -45,6 +45,11 @@ class SessionInfo:
     state: dict[str, Any]
     """What its engine and its guard want to know after a restart."""
 
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What its host noted."""
+        return dict(self.state.get("host") or {})
+
 
 @dataclass(frozen=True, slots=True)
 class Compaction:

@@ -5,6 +5,7 @@ session that was killed goes on where it was. The engine is known by its contrac
 """
 
 import asyncio
+import copy
 import inspect
 import logging
 import threading
@@ -172,14 +173,15 @@ class ContextSession:
                 self._background.drop()
             self._history.save(self._state())
 
-    def record(self, messages: Messages) -> None:
-        """Archive what was said, and nothing else: for a turn that was broken off."""
+    def record(self, messages: Messages | None = None) -> None:
+        """Archive what was said and what is noted, and nothing else: for a turn that was broken off."""
         with self._lock:
-            self._history.sync(messages)
+            if messages is not None:
+                self._history.sync(messages)
             self._history.save(self._state())
 
     def _state(self) -> dict[str, Any]:
-        return {**self.engine.export_state(), **({"host": self.notes} if self.notes else {})}
+        return {**self.engine.export_state(), **({"host": copy.deepcopy(self.notes)} if self.notes else {})}
 
     def switch_model(self, model: str, context_length: int, **more: Any) -> None:
         """Another model from here on."""

@@ -1,0 +1,65 @@
+"""`abridged chat`: options and settings for the agent in the terminal."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from abridged.archive import Archive
+from abridged.config import load
+from abridged.errors import ConfigError
+
+EXTRA = ("openai", "prompt_toolkit", "psutil")
+
+
+def chat_here(
+    prompt: Annotated[str | None, typer.Argument(metavar="[PROMPT]", help="What you say first.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Who answers; else model.name of the settings.")] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="An OpenAI-compatible server, such as http://localhost:11434/v1."),
+    ] = None,
+    context_length: Annotated[int | None, typer.Option(metavar="TOKENS", help="The model's window.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the last session of this folder.")] = False,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with this one; its first characters are enough.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Write and run without asking.")] = False,
+    no_tools: Annotated[bool, typer.Option("--no-tools", help="Words only.")] = False,
+    config: Annotated[str | None, typer.Option("--config", metavar="FILE", help="Settings from here.")] = None,
+) -> None:
+    """Talk to a model that works in this folder, as long as you like: the conversation is kept inside its window.
+
+    It can read, write and run; before it writes or runs anything you are asked. Rules in AGENTS.md and what you /pin
+    stand in every prompt. All is archived; /help inside lists what you can type. The key is read from the environment
+    (OPENAI_API_KEY, OPENROUTER_API_KEY); a server on this machine needs none.
+    """
+    _check_extra()
+    from abridged.chat.start import Wishes, chat, session_to_resume
+
+    given: dict[str, Any] = {"model.name": model, "model.base_url": base_url, "model.context_length": context_length}
+    settings = load(config, overrides={key: value for key, value in given.items() if value is not None})
+    name = settings.get("model.name")
+    if not name:
+        raise ConfigError("model", "none", "a name: --model NAME, or model.name in .abridged/config.yaml")
+    wanted = None
+    if resume or session:
+        with Archive(settings.get("archive.path")) as archive:
+            wanted = session_to_resume(archive, Path(), session)
+    wishes = Wishes(
+        name,
+        settings.get("model.base_url", name),
+        first=prompt,
+        session=wanted,
+        allow_all=yes or settings.get("chat.yes"),
+        with_tools=not no_tools and settings.get("chat.tools"),
+    )
+    raise typer.Exit(chat(settings, wishes))
+
+
+def _check_extra() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in EXTRA if find_spec(name) is None]
+    if missing:
+        raise ConfigError("chat", ", ".join(missing), "an extra: pip install 'abridged[chat]'")
