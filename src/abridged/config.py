@@ -19,10 +19,14 @@ PREFIX = "ABRIDGED_"
 FOLDER = ".abridged"
 NAME = "config.yaml"
 DEFAULT_ENGINE = "compressor"
+OPTION = "the command line"
+"""The origin of what an option says."""
 
 _NONE = type(None)
 _KEYS: dict[str, tuple[tuple[type, ...], object, str]] = {
     "context.engine": ((str,), DEFAULT_ENGINE, "who keeps the conversation small; `abridged engines` lists all"),
+    "model.name": ((str, _NONE), None, "who is talked to in `abridged chat`"),
+    "model.base_url": ((str, _NONE), None, "its OpenAI-compatible server; none = OpenAI's own"),
     "model.context_length": ((int,), 128_000, "tokens of the model's window"),
     "model.max_output_tokens": ((int, _NONE), None, "tokens of it that are reserved for the answer"),
     "compression.enabled": ((bool,), True, "false = nothing is ever compressed by itself"),
@@ -34,6 +38,8 @@ _KEYS: dict[str, tuple[tuple[type, ...], object, str]] = {
     "summarizer.base_url": ((str, _NONE), None, "an OpenAI-compatible server"),
     "summarizer.context_length": ((int, _NONE), None, "tokens of that model's window"),
     "summarizer.fallback_model": ((str, _NONE), None, "who is asked when the first one fails"),
+    "chat.yes": ((bool,), False, "whether tools write and run without asking"),
+    "chat.tools": ((bool,), True, "whether the model has tools at all"),
     "archive.enabled": ((bool,), True, "whether what is said is kept"),
     "archive.path": ((str,), "~/.local/share/abridged/archive.db", "where"),
     "archive.retention_days": (
@@ -66,9 +72,10 @@ class Config:
     """Model -> dotted key -> value: what is different for it."""
 
     def get(self, key: str, model: str | None = None) -> Any:
-        """The value in force, for a model where one is named."""
+        """The value in force, for a model where one is named; an option of the command line is before all."""
         special = self.models.get(model or "", {})
-        return special[key] if key in special else self.values[key].value
+        value = self.values[key]
+        return special[key] if key in special and value.origin != OPTION else value.value
 
     def settings(self, model: str | None = None) -> Settings:
         """Everything under `compression` as settings. Raises `ConfigError` for what is out of range."""
@@ -99,9 +106,15 @@ def find(explicit: str | Path | None = None, folder: Path | None = None) -> Path
 
 
 def load(
-    explicit: str | Path | None = None, folder: Path | None = None, environment: Mapping[str, str] | None = None
+    explicit: str | Path | None = None,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Config:
-    """Read and check all of it. Raises `ConfigError`: the key, the value, what it takes, and the file."""
+    """Read and check all of it. `options`: dotted key -> what the command line says, `None` = nothing; they win.
+
+    Raises `ConfigError`: the key, the value, what it takes, and where it stands.
+    """
     file = find(explicit, folder)
     values = {key: Value(key, default, "default") for key, (_, default, _) in known_keys().items()}
     models: dict[str, Mapping[str, Any]] = {}
@@ -114,6 +127,9 @@ def load(
         for model, different in cast("dict[str, Any]", given).items():
             models[str(model)] = _flat(different, f"{file}, models.{model}")
     values |= _from_environment(os.environ if environment is None else environment)
+    for key, value in (options or {}).items():
+        if value is not None:
+            values[key] = Value(key, _checked(key, value, OPTION), OPTION)
     config = Config(values, file, models)
     config.settings()
     for model in models:

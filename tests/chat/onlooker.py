@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from abridged.chat.tools import TOOLS, Workspace
 from tests.chat.server import Model, serve
 
 from abridged import ContextCompressor, ContextEngine, ContextSession
@@ -16,6 +15,7 @@ from abridged.chat.commands import Desk
 from abridged.chat.instructions import Instructions
 from abridged.chat.loop import Conversation
 from abridged.chat.model import OpenAIChat
+from abridged.chat.tools import TOOLS, Workspace
 from abridged.chat.view import Question, Tone, Verdict
 from abridged.config import Config, load
 
@@ -116,8 +116,8 @@ class Room:
 
 
 @contextmanager
-def served(model: Model) -> Iterator[str]:
-    server = serve(model)
+def served(model: Model, port: int = 0) -> Iterator[str]:
+    server = serve(model, port)
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/v1"
     finally:

@@ -42,6 +42,7 @@ class Model:
 
     def __init__(self, window: int = 64_000, calls: int = 120, key: str = "") -> None:
         self.window, self.calls, self.key = window, calls, key
+        self.server: ThreadingHTTPServer | None = None
         self.worked = 0
         self.refused = 0
         self.prompts: list[list[Message]] = []
@@ -210,6 +211,7 @@ class Handler(BaseHTTPRequestHandler):
 def serve(model: Model, port: int = 0) -> ThreadingHTTPServer:
     server = ThreadingHTTPServer(("127.0.0.1", port), type("ForOneModel", (Handler,), {"model": model}))
     server.daemon_threads = True
+    model.server = server
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     return server
 

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ class Terminal:
     def __init__(self, arguments: list[str], folder: Path, **environment: str) -> None:
         variables = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "TERM": "xterm-256color", **environment}
         self.screen = pyte.HistoryScreen(COLUMNS, ROWS, history=20_000, ratio=0.9)
+        self._gone: list[str] = []
         self._stream = pyte.ByteStream(self.screen)
         self.process: Any = pexpect.spawn(
             COMMAND[0], [*COMMAND[1:], "chat", *arguments], cwd=str(folder), env=variables,
@@ -59,8 +61,9 @@ class Terminal:
 
     def text(self) -> str:
         """All that scrolled away, and what is on the screen."""
-        gone = ["".join(line[x].data for x in range(COLUMNS)).rstrip() for line in self.screen.history.top]
-        return "\n".join([*gone, *self.rows()])
+        for line in islice(self.screen.history.top, len(self._gone), None):
+            self._gone.append("".join(line[x].data for x in range(COLUMNS)).rstrip())
+        return "\n".join([*self._gone, *self.rows()])
 
     def wait(self, pattern: str, seconds: float = SECONDS, *, times: int = 1) -> str:
         """Until it stands somewhere, so many times; all text."""

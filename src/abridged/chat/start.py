@@ -60,6 +60,9 @@ async def _at_a_terminal(config: Config, wishes: Wishes, model: OpenAIChat) -> i
     screen.say(_greeting(agent, resumed=bool(agent.messages)))
     with _warnings_shown(screen.say):
         await converse(conversation, screen.lines(), wishes.first)
+        if agent.messages and agent.session.archive and not agent.session.archive_fault:
+            screen.say("`abridged chat --resume` goes on from here")
+            await asyncio.sleep(0)  # it is written in the next round of the loop
     return 0
 
 
@@ -104,8 +107,9 @@ def session_to_resume(archive: Archive, folder: Path, wanted: str | None = None)
 
 def _greeting(agent: Agent, *, resumed: bool) -> str:
     begun = f"session {agent.session.id[:8]}, {len(agent.messages)} messages" if resumed else "a new conversation"
-    rules = "".join(f"; rules from {file}" for file in agent.instructions.rule_files)
-    return f"{agent.model.name} in {agent.workspace.root}: {begun}{rules}. /help lists what you can do."
+    rules = [f"rules from {file}" for file in agent.instructions.rule_files]
+    lines = [f"{agent.model.name} in {agent.workspace.root}", begun, *rules, "/help lists what you can do"]
+    return "\n".join(lines)
 
 
 @contextmanager

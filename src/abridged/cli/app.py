@@ -11,6 +11,7 @@ import typer
 
 from abridged.budget import Budget, Settings, SettingsArguments
 from abridged.cli.archive import archive_app
+from abridged.cli.chat import chat_here
 from abridged.cli.inspection import inspect_conversation
 from abridged.cli.inspection_view import inspection_parts
 from abridged.cli.reading import parse_conversation, read_bytes
@@ -33,6 +34,9 @@ app = typer.Typer(
 app.add_typer(archive_app, name="archive")
 app.add_typer(config_app, name="config")
 app.command(name="engines")(list_engines)
+app.command(name="chat", epilog="Example: abridged chat --model qwen3:8b --base-url http://localhost:11434/v1")(
+    chat_here
+)
 
 # What a setting is called on the command line, where that is not its own name.
 _OPTIONS = {

@@ -1,7 +1,7 @@
 """`abridged chat`: options and settings for the agent in the terminal."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ EXTRA = ("openai", "prompt_toolkit", "psutil")
 
 def chat_here(
     prompt: Annotated[str | None, typer.Argument(metavar="[PROMPT]", help="What you say first.")] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="Who answers; else model.name of the settings.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Who answers; else as set.")] = None,
     base_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="An OpenAI-compatible server, such as http://localhost:11434/v1."),
@@ -37,8 +37,8 @@ def chat_here(
     _check_extra()
     from abridged.chat.start import Wishes, chat, session_to_resume
 
-    given: dict[str, Any] = {"model.name": model, "model.base_url": base_url, "model.context_length": context_length}
-    settings = load(config, overrides={key: value for key, value in given.items() if value is not None})
+    given = {"model.name": model, "model.base_url": base_url, "model.context_length": context_length}
+    settings = load(config, options=given)
     name = settings.get("model.name")
     if not name:
         raise ConfigError("model", "none", "a name: --model NAME, or model.name in .abridged/config.yaml")
