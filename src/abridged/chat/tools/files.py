@@ -6,7 +6,7 @@ import io
 import os
 from itertools import islice
 
-from abridged.chat.tools.text import Encoding, encoding_of, kind_of
+from abridged.chat.tools.text import START_BYTES, Encoding, encoding_of, kind_of
 from abridged.chat.tools.tool import Arguments, Tool, argument, parameters
 from abridged.chat.tools.workspace import ToolError, Workspace
 from abridged.phases.prune import DUPLICATE, PICTURE
@@ -20,7 +20,6 @@ CHARACTERS = 30_000
 LINE_CHARACTERS = 2_000
 """Of a line that are shown."""
 PREVIEW_LINES = 40
-START_BYTES = 65_536
 ENTRIES = 500
 """Names of a folder that are listed."""
 _STAND_INS = frozenset({DUPLICATE, STUB, PICTURE, END_MARKER})
@@ -118,11 +117,9 @@ def _to_write(arguments: Arguments) -> tuple[str, str]:
 
 def refuse_stand_ins(content: str) -> None:
     """Raises `ToolError` where a line is what stands in a conversation for something that left it."""
-    for line in content.splitlines():
-        if line.strip() in _STAND_INS:
-            raise ToolError(
-                f"{line.strip()!r} is no text of the file: it was cut from this conversation; read it again"
-            )
+    for line in map(str.strip, content.splitlines()):
+        if line in _STAND_INS:
+            raise ToolError(f"{line!r} stands for what was cut from this conversation: read the file again")
 
 
 def encoded(content: str, encoding: Encoding, path: str) -> bytes:

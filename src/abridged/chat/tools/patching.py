@@ -3,8 +3,8 @@
 import asyncio
 import difflib
 
-from abridged.chat.tools.files import START_BYTES, difference, encoded, refuse_stand_ins
-from abridged.chat.tools.text import Encoding, encoding_of, kind_of
+from abridged.chat.tools.files import difference, encoded, refuse_stand_ins
+from abridged.chat.tools.text import START_BYTES, Encoding, encoding_of, kind_of
 from abridged.chat.tools.tool import Arguments, Tool, argument, parameters
 from abridged.chat.tools.workspace import ToolError, Workspace
 

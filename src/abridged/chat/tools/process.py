@@ -96,36 +96,25 @@ def _read(stream: IO[bytes], output: "_Ends") -> None:
 def _end(process: "subprocess.Popen[bytes]", mark: str) -> None:
     """End the process, its group and all that carries the mark; first politely."""
     for way in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        left = _left(process, mark)
+        for one in left:
+            with suppress(psutil.Error, OSError):
+                one.send_signal(way)
         end = time.monotonic() + GRACE_SECONDS
-        while _signal(process, mark, way):
-            if time.monotonic() > end:
-                break
-            way = 0  # it was told: now look whether it goes
+        while left and time.monotonic() < end:
             time.sleep(_LOOK_SECONDS)
-        else:
-            break
+            left = _left(process, mark)
     process.wait()
 
 
-def _signal(process: "subprocess.Popen[bytes]", mark: str, way: int) -> bool:
-    """Send a signal (0 = none, only look); whether there is anybody."""
-    there = process.poll() is None
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, way)
-        there = True
-    for one in _marked(mark):
-        there = True
-        with suppress(psutil.Error, OSError):
-            if way:
-                one.send_signal(way)
-    return there
-
-
-def _marked(mark: str) -> list[psutil.Process]:
+def _left(process: "subprocess.Popen[bytes]", mark: str) -> list[psutil.Process]:
+    """Who is still there; one that has died and waits for its parent is not."""
+    process.poll()
     found: list[psutil.Process] = []
     for one in psutil.process_iter():
         with suppress(psutil.Error, OSError):
-            if one.pid != os.getpid() and one.environ().get(MARK) == mark and one.status() != psutil.STATUS_ZOMBIE:
+            is_ours = os.getpgid(one.pid) == process.pid or one.environ().get(MARK) == mark
+            if is_ours and one.status() != psutil.STATUS_ZOMBIE:
                 found.append(one)
     return found
 

@@ -8,7 +8,9 @@ from abridged.chat.tools.tool import Arguments, Tool, argument, parameters
 from abridged.chat.tools.workspace import ToolError, Workspace
 
 SECONDS, MOST_SECONDS = 120, 1_800
-_CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*\x1b\\|[@-Z\\-_])")
+_CONTROL = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*\x1b\\|[()*+#%].|[@-Z\\-_])"
+)
 
 
 async def _terminal(workspace: Workspace, arguments: Arguments) -> str:

@@ -3,6 +3,8 @@
 import codecs
 from dataclasses import dataclass
 
+START_BYTES = 65_536
+"""So much of a file tells what it is."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -37,14 +39,14 @@ class Encoding:
 
 
 def encoding_of(start: bytes) -> Encoding | None:
-    """From the first bytes of a file; `None` where they are no text."""
+    """From the first `START_BYTES` of a file; `None` where they are no text."""
     for mark, name in _MARKS:
         if start.startswith(mark):
             return Encoding(name, mark)
     if b"\0" in start or start.startswith(tuple(_KINDS)):
         return None
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(start)
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=len(start) < START_BYTES)
     except UnicodeDecodeError:
         return Encoding("cp1252") if _reads_as_cp1252(start) else Encoding("latin-1")
     return Encoding("utf-8")

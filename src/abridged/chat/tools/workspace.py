@@ -42,6 +42,8 @@ class Workspace:
             raise ToolError("path: the name of a file in this folder is wanted")
         try:
             real = (self.root / Path(text).expanduser()).resolve()
+            with suppress(FileNotFoundError, NotADirectoryError):
+                real.lstat()
         except (OSError, RuntimeError, ValueError) as error:  # links in a circle, a name that is too long, no home
             raise ToolError(f"{_short(text)}: {_why(error)}") from error
         if real != self.root and not real.is_relative_to(self.root):
