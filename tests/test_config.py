@@ -1,5 +1,6 @@
 """Every setting from every place, and every mistake with a word on what to do (spec: C, E5)."""
 
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import pytest
 
 from abridged.budget import Settings
-from abridged.config import find, known_keys, load, template
-from abridged.errors import ConfigError
+from abridged.config import known_keys, load, template
+from abridged.errors import ConfigError, SettingsError
 
 
 @pytest.fixture(autouse=True)
@@ -58,19 +59,36 @@ def test_a_model_may_differ(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("compresion:\n  threshold_percent: 0.3\n", "compresion"),
-        ("compression:\n  treshold_percent: 0.3\n", "did you mean compression.threshold_percent"),
-        ("compression:\n  threshold_percent: high\n", "a number"),
-        ("compression:\n  protect_last_n: 2.5\n", "a whole number"),
-        ("compression:\n  threshold_percent: 7\n", "from 0.01 to 1.0"),
-        ("compression:\n  enabled: 1\n", "true or false"),
-        ("context:\n  engine: [a]\n", "a text"),
-        ("compression: 5\n", "a mapping"),
-        ("- a\n- b\n", "a mapping of sections"),
-        ("compression:\n  threshold_percent: 0.3\n bad\n", "line 3"),
-        ("models: 3\n", "a mapping of model names"),
-        ("models:\n  m:\n    colour: red\n", "models.m"),
-        ("models:\n  m:\n    compression: {threshold_percent: 9}\n", "from 0.01 to 1.0"),
+        ("compresion:\n  threshold_percent: 0.3\n", "config.yaml: compresion: there is no such key"),
+        ("compression:\n  treshold_percent: 0.3\n", "did you mean compression.threshold_percent?"),
+        ("threshold_percent: 0.3\n", "did you mean compression.threshold_percent?"),
+        ("compression: 5\n", "compression: 5 is not possible; it takes a mapping"),
+        ("compression: [threshold_percent]\n", "it takes a mapping"),
+        ("- a\n- b\n", "a mapping of sections is wanted"),
+        ("just words\n", "a mapping of sections is wanted"),
+        ("compression:\n  threshold_percent: 0.3\n bad\n", "config.yaml, line 3: no YAML: "),
+        ("a: b: c\n", "config.yaml, line 1: no YAML: "),
+        ("\tcompression: {}\n", "line 1: no YAML: "),
+        ("compression: !!python/object/apply:os.getcwd []\n", "no YAML: "),
+        ("context: {engine: &a [*a]}\n", "context.engine: "),
+        ("model:\n  name: a\n  name: b\n", "config.yaml, line 3: name: it stands there a second time"),
+        ("model: {}\nmodel: {}\n", "config.yaml, line 2: model: it stands there a second time"),
+        ("models: 3\n", "a mapping of model names to settings is wanted"),
+        ("models:\n  m:\n    colour: red\n", "config.yaml, models.m: colour: there is no such key"),
+        ("models:\n  m:\n    model: {contxt_length: 1}\n", "did you mean model.context_length?"),
+        (
+            "models:\n  m:\n    compression: {threshold_percent: 9}\n",
+            "models.m: compression.threshold_percent: 9 is not",
+        ),
+        ("model: {name: 4}\n", "model.name: 4 is not possible; it takes a text (put it in quotes) or null"),
+        ("model: {name: no}\n", "model.name: False is not possible; it takes a text (put it in quotes)"),
+        ("archive: {path: 2026-12-01}\n", "it takes a text (put it in quotes)"),
+        ("model: {context_length: 0o17x}\n", "'0o17x' is not possible; it takes a whole number"),
+        ("compression: {threshold_percent: .nan}\n", "nan is not possible; it takes a number"),
+        ("compression: {threshold_percent: .inf}\n", "inf is not possible; it takes a number"),
+        ("model: {context_length: 1000, max_output_tokens: 1000}\n", "model.max_output_tokens: 1000 is not possible"),
+        ("compression: {content_head: 6000}\n", "content_head + content_tail at most content_max"),
+        ("chat: {yes: true}\n", "chat.True: there is no such key"),
     ],
 )
 def test_a_mistake_says_what_and_where(text: str, said: str, tmp_path: Path):
@@ -78,31 +96,139 @@ def test_a_mistake_says_what_and_where(text: str, said: str, tmp_path: Path):
     with pytest.raises(ConfigError) as caught:
         load(file, environment={})
     assert said in str(caught.value)
+    assert str(caught.value).startswith(str(file))
+    assert "\n" not in str(caught.value)
+
+
+WRONG: dict[type, list[str]] = {
+    str: ["[a]", "{a: 1}", "4", "true", "2026-12-01"],
+    int: ["[1]", "text", "true", "2.5", "{a: 1}", "2026-12-01"],
+    float: ["[1]", "text", "true", "{a: 1}", ".nan"],
+    bool: ["[true]", "text", "4", "null"],
+}
 
 
 @pytest.mark.parametrize(
-    "environment",
-    [{"ABRIDGED_COMPRESSION__PROTECT_LAST_N": "many"}, {"ABRIDGED_COMPRESSION__NOTHING": "1"}],
+    ("name", "value"),
+    [
+        pytest.param(name, value, id=f"{name}={value}")
+        for name, key in known_keys().items()
+        for value in WRONG[float if float in key.types else key.types[0]]
+    ],
 )
-def test_the_environment_is_checked_as_well(environment: dict[str, str], tmp_path: Path):
+def test_every_key_refuses_what_is_of_another_type(name: str, value: str, tmp_path: Path):
+    section, _, key = name.partition(".")
+    with pytest.raises(SettingsError) as caught:
+        load(written(tmp_path, f"{section}: {{{key}: {value}}}\n"), environment={})
+    assert f"config.yaml: {name}: " in str(caught.value)
+    assert "is not possible; it takes " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, key in known_keys().items() if {int, float} & set(key.types) and bool not in key.types]
+)
+@pytest.mark.parametrize("value", ["-1", "-0.5", "-1000000"])
+def test_every_number_refuses_what_is_out_of_range(name: str, value: str, tmp_path: Path):
+    section, _, key = name.partition(".")
+    if value == "-0.5" and float not in known_keys()[name].types:
+        value = "-2"
+    with pytest.raises(ConfigError) as caught:
+        load(written(tmp_path, f"{section}: {{{key}: {value}}}\n"), environment={})
+    assert f"config.yaml: {name}: {value} is not possible; it takes a" in str(caught.value)
+    with pytest.raises(ConfigError) as caught:
+        load(folder=tmp_path, environment={f"ABRIDGED_{section}__{key}".upper(): value})
+    assert str(caught.value).startswith(f"ABRIDGED_{section}__{key}: {name}: ".upper().split(":")[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("compression: {summary_timeout: 1e2}\n", "compression.summary_timeout", 100.0),
+        ("model: {context_length: 32_000}\n", "model.context_length", 32_000),
+        ("model: {context_length: '32000'}\n", "model.context_length", 32_000),
+        ("compression: {enabled: off}\n", "compression.enabled", False),
+        ("model: {name: '4'}\n", "model.name", "4"),
+        ("model: {name: null}\n", "model.name", None),
+        ("model: {name: ~}\n", "model.name", None),
+        ("compression:\n", "compression.enabled", True),
+        ("", "compression.enabled", True),
+        ("\ufeffcompression: {enabled: no}\n", "compression.enabled", False),
+        ("archive: {path: 'ü 中.db'}\n", "archive.path", "ü 中.db"),
+        ("models: {x: }\n", "compression.enabled", True),
+    ],
+)
+def test_what_yaml_makes_of_it(text: str, key: str, value: Any, tmp_path: Path):
+    assert load(written(tmp_path, text), environment={}).get(key) == value
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"ABRIDGED_COMPRESSION__PROTECT_LAST_N": "many"}, "'many' is not possible; it takes a whole number"),
+        ({"ABRIDGED_COMPRESSION__NOTHING": "1"}, "there is no such key"),
+        ({"ABRIDGED_MODEL__NMAE": "x"}, "did you mean model.name?"),
+        ({"ABRIDGED_COMPRESSION__ENABLED": "perhaps"}, "it takes true or false"),
+        ({"ABRIDGED_COMPRESSION__THRESHOLD_PERCENT": "9"}, "it takes a number from 0.01 to 1.0"),
+    ],
+)
+def test_the_environment_is_checked_as_well(environment: dict[str, str], said: str, tmp_path: Path):
     with pytest.raises(ConfigError) as caught:
         load(folder=tmp_path, environment=environment)
-    assert next(iter(environment)) in str(caught.value)
+    assert str(caught.value).startswith(next(iter(environment)))
+    assert said in str(caught.value)
 
 
 def test_every_key_by_the_environment(tmp_path: Path):
-    values: dict[type, Any] = {str: "text", int: "7", float: "0.5", bool: "false", type(None): "none"}
-    for key, (types, _, _) in known_keys().items():
-        if key.startswith("compression.") and key != "compression.enabled":
-            continue
-        name = "ABRIDGED_" + key.upper().replace(".", "__")
-        config = load(folder=tmp_path, environment={name: values[types[0]]})
-        assert config.values[key].origin == name
+    for name, key in known_keys().items():
+        variable = "ABRIDGED_" + name.upper().replace(".", "__")
+        value = "null" if key.default is None else str(key.default)
+        config = load(folder=tmp_path, environment={variable: value})
+        assert config.values[name].origin == variable
 
 
-def test_a_file_that_is_named_has_to_be_there(tmp_path: Path):
-    with pytest.raises(ConfigError, match="a file that is there"):
-        find(tmp_path / "nowhere.yaml")
+def test_an_option_is_before_all_and_is_called_by_its_own_name(tmp_path: Path):
+    text = "model: {context_length: 9000}\nmodels: {tiny: {model: {context_length: 8000}}}\n"
+    file = written(tmp_path, text)
+    assert load(file, environment={}, options={"model.context_length": None}).get("model.context_length") == 9_000
+    config = load(file, environment={"ABRIDGED_MODEL__CONTEXT_LENGTH": "5000"}, options={"model.context_length": 4_000})
+    assert config.get("model.context_length") == config.get("model.context_length", "tiny") == 4_000
+    with pytest.raises(ConfigError) as caught:
+        load(file, environment={}, options={"compression.threshold_percent": 7.0})
+    assert not isinstance(caught.value, SettingsError)
+    assert caught.value.parameter == "threshold_percent"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("nowhere.yaml", "there is no such file"), ("folder", "there is no such file"),
+                       ("latin.yaml", "not UTF-8"), ("utf16.yaml", "not UTF-8")],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read(name: str, said: str, tmp_path: Path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "latin.yaml").write_bytes("model: {name: é}\n".encode("latin-1"))
+    (tmp_path / "utf16.yaml").write_bytes("model: {name: e}\n".encode("utf-16"))
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path / name, environment={})
+    assert said in str(caught.value)
+    assert name in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(tmp_path: Path):
+    file = written(tmp_path, "")
+    file.chmod(0)
+    with pytest.raises(SettingsError, match="Permission denied"):
+        load(file, environment={})
+
+
+def test_a_relative_archive_lies_in_the_projects_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = written(tmp_path / ".abridged", "archive: {path: history.db}\n")
+    assert load(file, environment={}).archive_path == tmp_path / "history.db"
+    plain = written(tmp_path, "archive: {path: history.db}\n")
+    assert load(plain, environment={}).archive_path == tmp_path / "history.db"
+    variable = {"ABRIDGED_ARCHIVE__PATH": "here.db"}
+    assert load(file, environment=variable).archive_path == Path("here.db")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert load(folder=tmp_path / "none", environment={}).archive_path == tmp_path / ".local/share/abridged/archive.db"
 
 
 def test_the_template_is_a_file_of_defaults(tmp_path: Path):

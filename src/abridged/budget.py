@@ -125,6 +125,38 @@ class Settings:
                 raise ConfigError(parts[0], getattr(self, parts[0]), f"{' + '.join(parts)} at most {whole}")
 
 
+MEANINGS = {
+    "threshold_percent": "share of the window at which a compression fires",
+    "minimum_context_length": "the threshold is never lower, as far as the window allows (85 % of a small one)",
+    "threshold_ceiling": "an absolute cap on the threshold, in tokens",
+    "protect_first_n": "messages of the head",
+    "protect_last_n": "messages of the tail, as far as they fit its ceiling",
+    "summary_target_ratio": "tail budget as a share of the threshold",
+    "tail_ceiling_ratio": "how far the tail may go beyond its budget",
+    "min_summary_tokens": "smallest summary budget",
+    "summary_ratio": "summary budget as a share of what it replaces",
+    "summary_window_share": "largest summary as a share of the window",
+    "summary_tokens_ceiling": "largest summary of all",
+    "content_max": "characters of a message that a summariser is shown whole",
+    "content_head": "characters kept from the front of a longer one",
+    "content_tail": "characters kept from its end",
+    "arguments_max": "characters of a call's arguments that a summariser is shown whole",
+    "arguments_head": "characters kept of longer ones",
+    "prune_min_chars": "tool results shorter than this are left alone",
+    "prune_argument_chars": "strings in old arguments are cut to this many characters",
+    "tail_result_chars": "characters that an oversized result keeps in the tail",
+    "summary_failure_cooldown": "seconds without another try after there was no provider",
+    "transient_failure_cooldown": "the same after a failure that passes",
+    "summary_timeout": "seconds that one request to a summariser may take",
+    "ineffective_percent": "a compression that saves less counts as ineffective",
+    "ineffective_limit": "so many in a row stop automatic compression",
+    "ineffective_expiry": "seconds after which that stop ends by itself",
+    "ineffective_growth": "growth at which it ends at once",
+    "frequency_limit": "so many compressions within the window below pause the next",
+    "frequency_window": "seconds",
+}
+"""Each setting in one line, for the configuration and the README."""
+
 _RANGES: dict[str, tuple[float, float | None]] = {
     "threshold_percent": (0.01, 1.0),
     "threshold_ceiling": (1, None),

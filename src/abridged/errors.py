@@ -31,6 +31,14 @@ class ConfigError(AbridgedError, ValueError):
         self.parameter, self.value, self.allowed = parameter, value, allowed
 
 
+class SettingsError(ConfigError):
+    """A setting in a file or in the environment is wrong: where it stands, its key ("" = the file itself), and what."""
+
+    def __init__(self, where: str, key: str, problem: str, value: object = None) -> None:
+        super().__init__(key, value, problem)
+        self.args = (": ".join(part for part in (where, key, problem) if part),)
+
+
 class InvalidMessages(AbridgedError, ValueError):
     """The input is not a list of messages. Odd content inside a message is never this error."""
 

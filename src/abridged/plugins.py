@@ -15,11 +15,12 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, cast
 
-from abridged.config import DEFAULT_ENGINE
 from abridged.engine import ContextEngine
 from abridged.engines.compressor import ContextCompressor
-from abridged.errors import EngineLoadError, EngineNotFound
+from abridged.errors import ConfigError, EngineLoadError, EngineNotFound
 
+DEFAULT_ENGINE = "compressor"
+BUILT_IN = "built in"
 GROUP = "abridged.engines"
 """The entry points of installed packages."""
 FOLDER = Path("plugins") / "context_engine"
@@ -58,7 +59,7 @@ class Context:
 
 def engines(folders: Iterable[Path] = ()) -> list[EnginePlugin]:
     """All engines that can be had, the built-in one first; `folders` are those of the configuration."""
-    found = [EnginePlugin(DEFAULT_ENGINE, "built in", "five phases, one structured summary", lambda: ContextCompressor)]
+    found = [EnginePlugin(DEFAULT_ENGINE, BUILT_IN, "five phases, one structured summary", lambda: ContextCompressor)]
     for folder in folders:
         places = sorted((folder / FOLDER).glob("*/__init__.py")) if (folder / FOLDER).is_dir() else []
         found += [_of_folder(place.parent) for place in places]
@@ -81,6 +82,8 @@ def engine_named(name: str | None, folders: Iterable[Path] = (), **arguments: An
     try:
         engine = make(**_taken(make, arguments))
     except Exception as error:
+        if fitting[0].source == BUILT_IN and isinstance(error, ConfigError):
+            raise
         raise EngineLoadError(wanted, f"cannot be made: {type(error).__name__}: {error}") from error
     if not isinstance(engine, ContextEngine):
         raise EngineLoadError(wanted, f"made a {type(engine).__name__}, which is no ContextEngine")

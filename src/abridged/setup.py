@@ -68,6 +68,6 @@ def _archive(config: Config, model: str | None) -> tuple[Archive | None, str]:
     if not config.get("archive.enabled", model):
         return None, ""
     try:
-        return Archive(config.get("archive.path"), retention_days=config.get("archive.retention_days")), ""
+        return Archive(config.archive_path, retention_days=config.get("archive.retention_days")), ""
     except ArchiveError as error:
         return None, str(error)

@@ -44,15 +44,15 @@ def chat_here(
         raise ConfigError("model", "none", "a name: --model NAME, or model.name in .abridged/config.yaml")
     wanted = None
     if resume or session:
-        with Archive(settings.get("archive.path")) as archive:
+        with Archive(settings.archive_path) as archive:
             wanted = session_to_resume(archive, Path(), session)
     wishes = Wishes(
         name,
         settings.get("model.base_url", name),
         first=prompt,
         session=wanted,
-        allow_all=yes or settings.get("chat.yes"),
-        with_tools=not no_tools and settings.get("chat.tools"),
+        allow_all=yes or not settings.get("chat.ask", name),
+        with_tools=not no_tools and settings.get("chat.tools", name),
     )
     raise typer.Exit(chat(settings, wishes))
 

@@ -1,0 +1,162 @@
+"""`config.yaml`: every setting, where it came from, and what is wrong with it (spec: C, E5).
+
+Looked for as `--config`, then `.abridged/config.yaml` in the project's folder, then the user's own; environment
+variables (`ABRIDGED_COMPRESSION__THRESHOLD_PERCENT`) come after it, and options of a command line win over all. An
+unknown key is an error that names the nearest known one.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from abridged.budget import Budget, Settings
+from abridged.config.keys import Key, checked, known_keys
+from abridged.config.reading import MODELS, from_environment, from_file
+from abridged.errors import ConfigError, SettingsError
+
+FOLDER = ".abridged"
+NAME = "config.yaml"
+DEFAULT = "default"
+OPTION = "the command line"
+"""Origins that are no file and no variable."""
+
+__all__ = ["FOLDER", "NAME", "Config", "Key", "Value", "find", "known_keys", "load", "template", "user_folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One setting as it is in force."""
+
+    key: str
+    value: Any
+    origin: str
+    """`default`, a file, an environment variable, or `the command line`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings. Made by `load`; `values` tells where each came from."""
+
+    values: Mapping[str, Value]
+    file: Path | None = None
+    """The file that was read; `None` = there is none."""
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """Model -> dotted key -> value: what is different for it."""
+
+    def value(self, key: str, model: str | None = None) -> Value:
+        """The value in force, for a model where one is named; an option of the command line is before all."""
+        own, usual = self.models.get(model or "", {}), self.values[key]
+        if key in own and usual.origin != OPTION:
+            return Value(key, own[key], f"{self.file}, {MODELS}.{model}")
+        return usual
+
+    def get(self, key: str, model: str | None = None) -> Any:
+        """The same without its origin."""
+        return self.value(key, model).value
+
+    def settings(self, model: str | None = None) -> Settings:
+        """Everything under `compression` as settings. Raises `ConfigError` for what is out of range."""
+        try:
+            return Settings(**{entry.name: self.get(f"compression.{entry.name}", model) for entry in fields(Settings)})
+        except ConfigError as error:
+            raise self._located(f"compression.{error.parameter}", error, model) from error
+
+    def budget(self, model: str | None = None) -> Budget:
+        """The sizes that follow from the window. Raises `ConfigError` for a window that cannot be."""
+        settings, window = self.settings(model), self.get("model.context_length", model)
+        try:
+            return Budget.derive(settings, window, self.get("model.max_output_tokens", model))
+        except ConfigError as error:
+            raise self._located(f"model.{error.parameter}", error, model) from error
+
+    def _located(self, key: str, error: ConfigError, model: str | None) -> ConfigError:
+        """The error with the place where the value stands; one of the command line knows it by its own name."""
+        origin = self.value(key, model).origin
+        if origin in (OPTION, DEFAULT):
+            return ConfigError(error.parameter, error.value, error.allowed)
+        return SettingsError(origin, key, f"{error.value!r} is not possible; it takes {error.allowed}", error.value)
+
+    @property
+    def archive_path(self) -> Path:
+        """Where the archive lies; a relative path of a file is relative to the project's folder."""
+        given = self.values["archive.path"]
+        path = Path(given.value).expanduser()
+        if self.file is None or given.origin != str(self.file) or path.is_absolute():
+            return path
+        beside = self.file.absolute().parent
+        return (beside.parent if beside.name == FOLDER else beside) / path
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where plugins may lie: beside the file, and in the user's own folder."""
+        own = user_folder()
+        return (self.file.parent, own) if self.file and self.file.parent != own else (own,)
+
+
+def user_folder() -> Path:
+    """The user's own configuration folder."""
+    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(base).expanduser() / "abridged"
+
+
+def find(explicit: str | Path | None = None, folder: Path | None = None) -> Path | None:
+    """The file to read. Raises `SettingsError` where one is named that is not there."""
+    if explicit is not None:
+        path = Path(explicit).expanduser()
+        if not path.is_file():
+            raise SettingsError(str(explicit), "", "there is no such file; `abridged config init` writes one")
+        return path
+    places = ((folder or Path.cwd()) / FOLDER / NAME, user_folder() / NAME)
+    return next((place for place in places if place.is_file()), None)
+
+
+def load(
+    explicit: str | Path | None = None,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Config:
+    """Read and check all of it. `options`: dotted key -> what a command line says, `None` = nothing; they win.
+
+    Raises `ConfigError`: the key, the value, what it takes, and where it stands.
+    """
+    file = find(explicit, folder)
+    values = {name: Value(name, key.default, DEFAULT) for name, key in known_keys().items()}
+    models: dict[str, dict[str, Any]] = {}
+    if file:
+        of_all, models = from_file(file)
+        values |= {name: Value(name, value, str(file)) for name, value in of_all.items()}
+    variables = from_environment(os.environ if environment is None else environment)
+    values |= {name: Value(name, value, variable) for name, (value, variable) in variables.items()}
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    values |= {name: Value(name, _option(name, value), OPTION) for name, value in given.items()}
+    config = Config(values, file, models)
+    for model in (None, *models):
+        config.budget(model)
+    return config
+
+
+def _option(name: str, value: Any) -> Any:
+    """A value of the command line, which knows it by its own name."""
+    try:
+        return checked(name, value, OPTION)
+    except SettingsError as error:
+        allowed = error.allowed.partition("it takes ")[2] or error.allowed
+        raise ConfigError(name.rpartition(".")[2], value, allowed) from error
+
+
+def template() -> str:
+    """A commented file with every key at its default."""
+    lines = ["# Settings of abridged. What is commented out is the default."]
+    section = ""
+    for name, key in known_keys().items():
+        head, _, rest = name.partition(".")
+        if head != section:
+            lines += ["", f"{head}:"]
+            section = head
+        shown = {None: "null", True: "true", False: "false"}.get(key.default, key.default)
+        lines.append(f"  # {rest}: {shown}  # {key.says}")
+    lines += ["", f"# {MODELS}:  # what is different for one of them", "#   gpt-4o-mini:"]
+    return "\n".join([*lines, "#     model: {context_length: 128000}", ""])
