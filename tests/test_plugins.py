@@ -1,11 +1,13 @@
 """Engines by plugin: every way to be broken is named, and none takes another one's place (spec: E5, E6)."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abridged import ContextCompressor, ContextEngine, ContextSession
+from abridged.archive import Archive
 from abridged.errors import EngineLoadError, EngineNotFound
 from abridged.plugins import engine_named, engines
 from abridged.testing import assistant, user
@@ -123,7 +125,8 @@ def test_two_of_one_name_are_one_too_many(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "compress", ["raise ZeroDivisionError('at work')", "return None", "return 'rubbish'", "return [1]"]
+    "compress",
+    ["raise ZeroDivisionError('at work')", "return None", "return 'rubbish'", "return [1]", "raise SystemExit(2)"],
 )
 def test_a_conversation_survives_an_engine_that_fails(compress: str, tmp_path: Path):
     engine: Any = engine_named("short", [plugin(tmp_path, "short", short(compress=compress))])
@@ -133,3 +136,105 @@ def test_a_conversation_survives_an_engine_that_fails(compress: str, tmp_path: P
     assert session.after_turn(messages) is messages
     assert "short" in session.engine_fault
     assert session.compress(messages) is messages
+
+
+METHODS = [
+    "on_session_start", "on_session_end", "on_session_reset", "update_from_response", "should_compress",
+    "should_compress_preflight", "export_state", "import_state",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("does", ["raise RuntimeError('at work')", "raise SystemExit(2)"])
+def test_a_conversation_survives_an_engine_that_fails_anywhere(method: str, does: str, tmp_path: Path):
+    code = short(more=f"    def {method}(self, *args, **more):\n        {does}\n")
+    engine: Any = engine_named("short", [plugin(tmp_path, "short", code)])
+    archive = Archive()
+    session = ContextSession.start("s", engine=engine, archive=archive)
+    messages = session.before_request([user("one"), assistant("two"), user("three")])
+    session.after_response({"prompt_tokens": 50})
+    messages = session.after_turn([*messages, assistant("four")])
+    session.close(messages)
+    assert archive.transcript("s") == messages
+    again = ContextSession.start("s", engine=engine, archive=archive)
+    again.reset()
+    faults = session.engine_fault + again.engine_fault
+    assert "RuntimeError: at work" in faults or "SystemExit: 2" in faults
+
+
+def test_a_state_that_is_no_json_stops_nothing(tmp_path: Path):
+    code = short(more="    def export_state(self):\n        return {'at': object(), 'set': {1}}\n")
+    engine: Any = engine_named("short", [plugin(tmp_path, "short", code)])
+    session = ContextSession.start("s", engine=engine, archive=":memory:")
+    session.after_turn([user("one"), assistant("two")])
+    assert session.archive_fault == ""
+
+
+def test_a_folder_without_code_is_listed_and_named(tmp_path: Path):
+    (tmp_path / "plugins" / "context_engine" / "empty").mkdir(parents=True)
+    assert "empty" in [one.name for one in engines([tmp_path])]
+    with pytest.raises(EngineLoadError, match=r"has no __init__\.py"):
+        engine_named("empty", [tmp_path])
+
+
+@pytest.mark.parametrize("text", ["description: [", "- a\n", "\0", "name: x\n"])
+def test_a_description_that_cannot_be_read_is_none(text: str, tmp_path: Path):
+    folder = plugin(tmp_path, "short", short())
+    (folder / "plugins" / "context_engine" / "short" / "plugin.yaml").write_text(text)
+    assert {one.name: one.description for one in engines([folder])}["short"] == ""
+    assert engine_named("short", [folder]).name == "short"
+
+
+def test_a_plugin_of_several_files_and_a_name_that_is_no_identifier(tmp_path: Path):
+    folder = plugin(tmp_path, "my-engine", "from .inner import Short\n\ndef register(ctx):\n    return Short\n")
+    (folder / "plugins" / "context_engine" / "my-engine" / "inner.py").write_text(short("my-engine"))
+    assert engine_named("my-engine", [folder]).name == "my-engine"
+
+
+def test_a_plugin_that_was_mended_loads_the_next_time(tmp_path: Path):
+    folder = plugin(tmp_path, "short", "import not_yet_there\n")
+    with pytest.raises(EngineLoadError, match="not_yet_there"):
+        engine_named("short", [folder])
+    code = folder / "plugins" / "context_engine" / "short" / "__init__.py"
+    code.write_text(short() + "# mended\n")
+    assert engine_named("short", [folder]).name == "short"
+
+
+def package(folder: Path, points: str, code: str = "") -> None:
+    """An installed package with entry points."""
+    info = folder / "somebodys-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: somebodys\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[abridged.engines]\n{points}\n")
+    if code:
+        (folder / "somebodys_code.py").write_text(code)
+
+
+@pytest.mark.parametrize(
+    ("points", "cause"),
+    [
+        ("there = somebodys_code:Short", "calls itself 'packed'"),
+        ("packed = nowhere_at_all:Short", "No module named 'nowhere_at_all'"),
+        ("packed = somebodys_code:Missing", "Missing"),
+        ("packed = somebodys_code:answer", "gives a int"),
+    ],
+)
+def test_a_broken_package_is_named_with_its_cause(
+    points: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    package(tmp_path, points, short("packed", more="\nanswer = 42\n"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "somebodys_code", raising=False)
+    name = points.split()[0]
+    with pytest.raises(EngineLoadError) as caught:
+        engine_named(name)
+    assert f"'{name}'" in str(caught.value)
+    assert cause in str(caught.value)
+
+
+def test_a_package_gives_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    package(tmp_path, "packed = somebodys_code:Short", short("packed"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "somebodys_code", raising=False)
+    assert engine_named("packed").name == "packed"
+    assert {one.name: one.source for one in engines()}["packed"] == "package somebodys"

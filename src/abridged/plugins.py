@@ -61,8 +61,8 @@ def engines(folders: Iterable[Path] = ()) -> list[EnginePlugin]:
     """All engines that can be had, the built-in one first; `folders` are those of the configuration."""
     found = [EnginePlugin(DEFAULT_ENGINE, BUILT_IN, "five phases, one structured summary", lambda: ContextCompressor)]
     for folder in folders:
-        places = sorted((folder / FOLDER).glob("*/__init__.py")) if (folder / FOLDER).is_dir() else []
-        found += [_of_folder(place.parent) for place in places]
+        places = sorted((folder / FOLDER).iterdir()) if (folder / FOLDER).is_dir() else []
+        found += [_of_folder(place) for place in places if place.is_dir() and not place.name.startswith((".", "__"))]
     return found + [_of_package(point) for point in entry_points(group=GROUP)]
 
 
@@ -118,6 +118,8 @@ def _description(folder: Path) -> str:
 
 def _from_folder(folder: Path) -> Maker:
     name = folder.name
+    if not (folder / "__init__.py").is_file():
+        raise EngineLoadError(name, f"{folder} has no __init__.py")
     module_name = f"abridged_plugin_{name}"
     spec = importlib.util.spec_from_file_location(
         module_name, folder / "__init__.py", submodule_search_locations=[str(folder)]

@@ -106,6 +106,14 @@ class CompressionReport:
     """What was mended in the structure, by kind; only kinds that occurred."""
     seconds: float = 0.0
 
+    @classmethod
+    def fits(cls, tokens: int, threshold: int, messages: int) -> "CompressionReport":
+        """Of a conversation that needs no compression."""
+        return cls(
+            reason=f"fits: {tokens:,} tokens, below the threshold of {threshold:,}",
+            tokens_before=tokens, tokens_after=tokens, messages_before=messages, messages_after=messages,
+        )  # fmt: skip
+
     @property
     def saved_tokens(self) -> int:
         return self.tokens_before - self.tokens_after

@@ -6,7 +6,7 @@ from typing import Any
 from abridged.archive import Archive
 from abridged.config import Config
 from abridged.engine import ContextEngine
-from abridged.errors import ArchiveError
+from abridged.errors import ArchiveError, ConfigError
 from abridged.phases.write import Progress
 from abridged.plugins import engine_named
 from abridged.session import ContextSession
@@ -61,7 +61,10 @@ def _summarizer(config: Config, key: str, model: str | None) -> Summarizer | Non
     from abridged.summarizers.by_name import summarizer_for  # the clients of models are for those who have one
 
     base_url, window = config.get("summarizer.base_url", model), config.get("summarizer.context_length", model)
-    return summarizer_for(name, base_url=base_url, context_length=window)
+    try:
+        return summarizer_for(name, base_url=base_url, context_length=window)
+    except ConfigError as error:
+        raise config.located(f"summarizer.{key}", error, model) from error
 
 
 def _archive(config: Config, model: str | None) -> tuple[Archive | None, str]:

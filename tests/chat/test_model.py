@@ -10,7 +10,7 @@ import pytest
 from tests.chat.server import Model, serve
 
 from abridged.chat.model import NO_ANSWER, Answer, ModelError, OpenAIChat
-from abridged.errors import SummarizerError
+from abridged.errors import SettingsError
 from abridged.overflow import overflow_of
 
 Deltas = list[dict[str, Any]]
@@ -195,7 +195,7 @@ def test_a_connection_that_is_lost_at_once(start: Start):
 
 def test_a_key_is_needed_for_a_server_elsewhere(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(SummarizerError, match="OPENAI_API_KEY"):
+    with pytest.raises(SettingsError, match="OPENAI_API_KEY"):
         OpenAIChat("gpt-9")
 
 

@@ -32,7 +32,7 @@ def of(path: Path, *arguments: Any) -> dict[str, Any]:
 def test_sessions_are_listed(path: Path):
     rows = of(path, "ls")["sessions"]
     assert {row["session"]: row["messages"] for row in rows} == {"first-one": 241, "second": 9}
-    plain = run("archive", "ls", ABRIDGED_ARCHIVE=str(path)).stdout.decode()
+    plain = run("archive", "ls", ABRIDGED_ARCHIVE__PATH=str(path)).stdout.decode()
     assert "first-one" in plain
     assert "ended" in plain
 
@@ -81,7 +81,7 @@ def test_nothing_is_forgotten_unless_asked(path: Path):
     ],
 )
 def test_what_is_not_there_is_one_clear_line(path: Path, arguments: tuple[Any, ...], said: str):
-    done = run("archive", *arguments, ABRIDGED_ARCHIVE=str(path))
+    done = run("archive", *arguments, ABRIDGED_ARCHIVE__PATH=str(path))
     assert done.returncode == 2
     assert said in done.stderr.decode()
     assert done.stderr.count(b"\n") == 1

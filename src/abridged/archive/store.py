@@ -150,6 +150,17 @@ class Archive:
         found = self._infos("WHERE id = ?", (session,))
         return found[0] if found else None
 
+    def session_like(self, beginning: str) -> SessionInfo:
+        """The session of that id, or the only one whose id begins like it. Raises `ArchiveError`."""
+        infos = self.sessions()
+        found = [info for info in infos if info.id == beginning]
+        found = found or [info for info in infos if info.id.startswith(beginning)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ArchiveError(self.path, f"{beginning} may be {', '.join(info.id for info in found[:5])}")
+        raise ArchiveError(self.path, f"there is no session {beginning}; `abridged archive ls` shows all")
+
     def state(self, session: str) -> dict[str, Any]:
         """What was saved by `save_state`; {} where nothing was."""
         with self._look() as look:
@@ -158,7 +169,7 @@ class Archive:
 
     def save_state(self, session: str, state: dict[str, Any]) -> None:
         with self._change() as change:
-            change.execute("UPDATE sessions SET state = ? WHERE id = ?", (json.dumps(state), session))
+            change.execute("UPDATE sessions SET state = ? WHERE id = ?", (json.dumps(state, default=str), session))
 
     # -- messages --------------------------------------------------------------------------------------------------
 
@@ -255,7 +266,7 @@ class Archive:
             )  # fmt: skip
             change.execute("INSERT INTO compactions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             if state is not None:
-                change.execute("UPDATE sessions SET state = ? WHERE id = ?", (json.dumps(state), session))
+                change.execute("UPDATE sessions SET state = ? WHERE id = ?", (json.dumps(state, default=str), session))
         return number + 1
 
     def compactions(self, session: str) -> list[Compaction]:

@@ -198,7 +198,7 @@ class Agent:
                 return str(await asyncio.to_thread(handle, name, arguments, messages=self.messages))
         except ToolError as error:
             return f"error: {error}"
-        except Exception as error:  # a tool of the engine may fail in any way: the model hears of it
+        except (Exception, SystemExit) as error:  # a tool of the engine may fail in any way: the model hears of it
             return json.dumps({"error": f"{name} failed: {type(error).__name__}: {error}"})
         names = ", ".join([*self._tools, *self._engine_tools()])
         return f"error: there is no tool {name}; there are: {names or 'none'}"

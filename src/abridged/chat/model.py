@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from abridged.conversation.text import Message
+from abridged.errors import SettingsError, SummarizerError
 from abridged.summarizers.clients import key_for, sdk, variable_for
 from abridged.summarizers.openai import KEYS
 from abridged.summary.redact import redact
@@ -67,7 +68,7 @@ class OpenAIChat:
     """`base_url`: the server, `None` = OpenAI's own. The key is read from the environment; a server on this machine
     needs none. `max_output_tokens`: the most that an answer may take, `None` = the server's own limit. `retries`: how
     often a request that was throttled or met a hiccup is sent again.
-    Raises `SummarizerError` where the SDK or the key is missing.
+    Raises `SettingsError` where the SDK or the key is missing.
     """
 
     def __init__(
@@ -78,13 +79,17 @@ class OpenAIChat:
         max_output_tokens: int | None = None,
         retries: int = MOST_RETRIES,
     ) -> None:
-        self._sdk = sdk("openai")
         self.name = name
         self.base_url = base_url
         self.max_output_tokens = max_output_tokens
         self.retries = retries
         self.variable = variable_for(base_url, "OPENAI_API_KEY", KEYS)
-        self.key = key_for(base_url, "OPENAI_API_KEY", KEYS)
+        try:
+            self._sdk = sdk("openai")
+            self.key = key_for(base_url, "OPENAI_API_KEY", KEYS)
+        except SummarizerError as error:
+            advice = "; a server on this machine needs none: --base-url URL" if error.kind == "auth" else ""
+            raise SettingsError(name, "", f"{error.detail}{advice}") from error
         self._counts = True
         self._client: Any = None
 

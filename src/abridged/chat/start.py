@@ -91,15 +91,10 @@ def _agent(config: Config, wishes: Wishes, model: OpenAIChat, view: View) -> Age
 
 def session_to_resume(archive: Archive, folder: Path, wanted: str | None = None) -> str:
     """The id of the session that `wanted` begins, or else of the last one in this folder. Raises `ArchiveError`."""
-    sessions = [one for one in archive.sessions() if one.messages]
     if wanted:
-        fitting = [one.id for one in sessions if one.id.startswith(wanted)]
-        if len(fitting) == 1 or wanted in fitting:
-            return wanted if wanted in fitting else fitting[0]
-        found = f"{len(fitting)} sessions begin" if fitting else "no session begins"
-        raise ArchiveError(archive.path, f"{found} with {wanted}; `abridged archive ls` lists them")
+        return archive.session_like(wanted).id
     here = str(folder.resolve())
-    found = next((one.id for one in sessions if one.notes.get("folder") == here), None)
+    found = next((one.id for one in archive.sessions() if one.messages and one.notes.get("folder") == here), None)
     if found is None:
         raise ArchiveError(archive.path, f"no session of {here} yet: `abridged chat` begins one")
     return found

@@ -3,26 +3,28 @@
 import operator
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from abridged.budget import Budget, Settings, SettingsArguments
 from abridged.cli.archive import archive_app
 from abridged.cli.chat import chat_here
 from abridged.cli.inspection import inspect_conversation
 from abridged.cli.inspection_view import inspection_parts
+from abridged.cli.once import compress_once
 from abridged.cli.reading import parse_conversation, read_bytes
 from abridged.cli.report_view import explanation, report_parts
-from abridged.cli.settings import config_app, list_engines
+from abridged.cli.settings import ConfigFile, config_app, list_engines
 from abridged.cli.tables import as_text, console_for
 from abridged.cli.waiting import waiting
 from abridged.cli.writing import ReaderGone, check_target, encode, render, render_report, write_file, write_stream
-from abridged.engines.compressor import compress
-from abridged.errors import AbridgedError, ConfigError
+from abridged.config import Config, load
+from abridged.errors import AbridgedError, ConfigError, SettingsError
 from abridged.report import CompressionReport
+from abridged.setup import engine_from
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -50,14 +52,14 @@ File = Annotated[
         metavar="FILE", help='A JSON list of messages, an object with "messages", or JSON lines; - for standard input.'
     ),
 ]
-ContextLength = Annotated[int, typer.Option(metavar="TOKENS", help="The model's window.")]
+ContextLength = Annotated[
+    int | None, typer.Option(metavar="TOKENS", help="The model's window, 128000 unless set.", show_default=False)
+]
 MaxOutput = Annotated[int | None, typer.Option(metavar="TOKENS", help="What of it is reserved for the answer.")]
-Threshold = Annotated[float, typer.Option(metavar="SHARE", help="Share of the window that counts as full.")]
-ProtectFirst = Annotated[int, typer.Option(metavar="N", help="Messages to keep at the front.")]
-ProtectLast = Annotated[int, typer.Option(metavar="N", help="Messages to keep at the end, as far as they fit.")]
+Threshold = Annotated[float | None, typer.Option(metavar="SHARE", help="Share of the window that counts as full.")]
+ProtectFirst = Annotated[int | None, typer.Option(metavar="N", help="Messages to keep at the front.")]
+ProtectLast = Annotated[int | None, typer.Option(metavar="N", help="Messages to keep at the end, as far as they fit.")]
 AsJson = Annotated[bool, typer.Option("--json", help="The report as one JSON object.")]
-
-_DEFAULTS = Settings()
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -75,7 +77,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _wording(fault: AbridgedError) -> str:
-    if isinstance(fault, ConfigError):
+    if isinstance(fault, ConfigError) and not isinstance(fault, SettingsError):
         option = _OPTIONS.get(fault.parameter, fault.parameter.replace("_", "-"))
         return f"--{option} {fault.value}: not possible; it takes {fault.allowed}"
     return str(fault)
@@ -107,12 +109,12 @@ def compress_file(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="OUT", help="Where the messages go (may be FILE itself).")
     ] = None,
-    context_length: ContextLength = 128_000,
+    context_length: ContextLength = None,
     max_output: MaxOutput = None,
     focus: Annotated[str | None, typer.Option(metavar="TOPIC", help="What to keep in most detail.")] = None,
-    threshold: Threshold = _DEFAULTS.threshold_percent,
-    protect_first: ProtectFirst = _DEFAULTS.protect_first_n,
-    protect_last: ProtectLast = _DEFAULTS.protect_last_n,
+    threshold: Threshold = None,
+    protect_first: ProtectFirst = None,
+    protect_last: ProtectLast = None,
     force: Annotated[bool, typer.Option("--force", help="Compress it although it fits.")] = False,
     model: Annotated[
         str | None,
@@ -122,12 +124,11 @@ def compress_file(
         str | None, typer.Option(metavar="URL", help="An OpenAI-compatible server, such as http://localhost:11434/v1.")
     ] = None,
     model_window: Annotated[int | None, typer.Option(metavar="TOKENS", help="The window of that model.")] = None,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="What one request to it may take.")
-    ] = _DEFAULTS.summary_timeout,
+    timeout: Annotated[float | None, typer.Option(metavar="SECONDS", help="What one request to it may take.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show which messages each item tells of.")] = False,
     json_report: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No report.")] = False,
+    config: ConfigFile = None,
 ) -> None:
     """Compress a conversation: its middle becomes a summary, old tool results become one line each.
 
@@ -136,35 +137,31 @@ def compress_file(
 
     With --model a model writes the summary and what it says is checked against the messages; where it cannot, the
     summary is written by rule. Its key is read from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, …).
+    What no option says is as `abridged config show` shows it.
     """
-    settings: SettingsArguments = {
-        "threshold_percent": threshold, "protect_first_n": protect_first, "protect_last_n": protect_last,
-        "summary_timeout": timeout,
-    }  # fmt: skip
-    if base_url and not model:
+    settings = _settings(
+        config, context_length, max_output, threshold, protect_first, protect_last,
+        {"summarizer.model": model, "summarizer.base_url": base_url, "summarizer.context_length": model_window,
+         "compression.summary_timeout": timeout},
+    )  # fmt: skip
+    if base_url and not settings.get("summarizer.model"):
         raise ConfigError("base_url", base_url, "a --model beside it")
-    summarizer = None
-    if model:
-        from abridged.summarizers.by_name import summarizer_for  # what needs a model's client need not be paid by all
-
-        summarizer = summarizer_for(model, base_url=base_url, context_length=model_window)
-    budget = Budget.derive(Settings(**settings), context_length, max_output)
+    writer = settings.get("summarizer.model", settings.get("model.name"))
     target = None if output in (None, "-") else Path(str(output))
     if target:
         check_target(target)
-    raw = read_bytes(file)
     with waiting("Compressing …") as say:
+        engine = engine_from(
+            settings, settings.get("model.name"),
+            lambda part, parts: say(f"{writer} summarises part {part} of {parts} …"),
+        )  # fmt: skip
+        raw = read_bytes(file)
         conversation = parse_conversation(raw, file)
-        messages, report = compress(
-            conversation.messages,
-            context_length,
-            focus_topic=focus,
-            force=force,
-            max_output_tokens=max_output,
-            summarizer=summarizer,
-            progress=lambda part, parts: say(f"{model} summarises part {part} of {parts} …"),
-            **settings,
-        )
+        if settings.get("compression.enabled") or force:
+            messages, report = compress_once(engine, conversation.messages, focus, force=force)
+        else:
+            messages = conversation.messages
+            report = CompressionReport(reason="compression is switched off (compression.enabled); --force compresses")
         same = len(messages) == len(conversation.messages)
         same = same and all(map(operator.is_, messages, conversation.messages))
         data = raw if same else render(conversation, messages)
@@ -174,52 +171,60 @@ def compress_file(
         write_stream(data)
     if quiet:
         return
+    notes = getattr(getattr(engine, "budget", None), "notes", ())
     if json_report:
-        facts = _report_facts(conversation.name, target, report, budget, explain=explain)
+        facts = {
+            "file": conversation.name, "output": str(target) if target else None, "engine": engine.name,
+            "context_length": engine.context_length, "threshold_tokens": engine.threshold_tokens, "notes": notes,
+            **report.to_dict(explain=explain),
+        }  # fmt: skip
         write_stream(render_report(facts), sys.stdout if target else sys.stderr)
     else:
-        parts = report_parts(conversation.name, report, budget.threshold_tokens, budget.notes)
+        parts = report_parts(conversation.name, report, engine.threshold_tokens, notes)
         _say([*parts, *(explanation(report) if explain else [])], stderr=True)
-
-
-def _report_facts(
-    name: str, target: Path | None, report: CompressionReport, budget: Budget, *, explain: bool
-) -> dict[str, Any]:
-    return {
-        "file": name,
-        "output": str(target) if target else None,
-        "context_length": budget.context_length,
-        "threshold_tokens": budget.threshold_tokens,
-        "notes": budget.notes,
-        **report.to_dict(explain=explain),
-    }
 
 
 @app.command(name="inspect", epilog="Example: abridged inspect session.json --context-length 200000")
 def inspect_file(
     file: File,
-    context_length: ContextLength = 128_000,
+    context_length: ContextLength = None,
     max_output: MaxOutput = None,
-    threshold: Threshold = _DEFAULTS.threshold_percent,
-    protect_first: ProtectFirst = _DEFAULTS.protect_first_n,
-    protect_last: ProtectLast = _DEFAULTS.protect_last_n,
+    threshold: Threshold = None,
+    protect_first: ProtectFirst = None,
+    protect_last: ProtectLast = None,
     json_report: AsJson = False,
+    config: ConfigFile = None,
 ) -> None:
-    """Show what fills a conversation, what is wrong with it, and what a compression would do. Nothing is written."""
-    settings: SettingsArguments = {
-        "threshold_percent": threshold, "protect_first_n": protect_first, "protect_last_n": protect_last,
-    }  # fmt: skip
-    Budget.derive(Settings(**settings), context_length, max_output)  # a wrong option is said before the file is read
+    """Show what fills a conversation, what is wrong with it, and what a compression would do. Nothing is written.
+
+    What would happen is what the built-in engine would do, with the settings that `abridged config show` shows.
+    """
+    settings = _settings(config, context_length, max_output, threshold, protect_first, protect_last, {})
+    model = settings.get("model.name")
     raw = read_bytes(file)
     with waiting("Inspecting …"):
         conversation = parse_conversation(raw, file)
         found = inspect_conversation(
-            conversation.messages, context_length, max_output_tokens=max_output, **settings
+            conversation.messages, settings.get("model.context_length", model),
+            max_output_tokens=settings.get("model.max_output_tokens", model), **asdict(settings.settings(model)),
         )  # fmt: skip
     if json_report:
         write_stream(render_report({"file": conversation.name, **found.to_dict()}))
     else:
         _say(inspection_parts(conversation.name, found), stderr=False)
+
+
+def _settings(
+    file: str | None, context_length: int | None, max_output: int | None, threshold: float | None,
+    protect_first: int | None, protect_last: int | None, more: dict[str, Any],
+) -> Config:  # fmt: skip
+    """The configuration, and what the options say before it."""
+    options = {
+        "model.context_length": context_length, "model.max_output_tokens": max_output,
+        "compression.threshold_percent": threshold, "compression.protect_first_n": protect_first,
+        "compression.protect_last_n": protect_last,
+    }  # fmt: skip
+    return load(file, options={**options, **more})
 
 
 def _say(parts: Sequence[Any], *, stderr: bool) -> None:

@@ -1,7 +1,6 @@
 """`abridged archive`: look at what was archived, find it, and get it back."""
 
 import json
-import os
 import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -13,23 +12,21 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from abridged.archive import Archive, SessionInfo
+from abridged.archive import Archive
 from abridged.cli.tables import as_text, console_for, count, facts, line, table_of, titled
 from abridged.cli.waiting import waiting
 from abridged.cli.writing import check_target, encode, render_report, write_file, write_stream
+from abridged.config import load
 from abridged.conversation.measure import replayed_text
 from abridged.conversation.text import Message, one_line
 from abridged.errors import ArchiveError
 
-VARIABLE = "ABRIDGED_ARCHIVE"
-"""The environment variable that says where the archive lies."""
-USUAL = "~/.local/share/abridged/archive.db"
 DAY = 86_400.0
 
 archive_app = typer.Typer(no_args_is_help=True, help="Look at what was archived, find it, and get it back.")
 
 Db = Annotated[
-    str | None, typer.Option("--archive", metavar="FILE", help=f"The archive; else ${VARIABLE}, else {USUAL}.")
+    str | None, typer.Option("--archive", metavar="FILE", help="The archive; else archive.path of the settings.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As one JSON object.")]
 Session = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id, or how it begins.")]
@@ -39,22 +36,11 @@ Output = Annotated[
 
 
 def opened(path: str | None) -> Archive:
-    """The archive that is meant; a file that is not there is not made. Raises `ArchiveError`."""
-    place = Path(path or os.environ.get(VARIABLE) or USUAL).expanduser()
+    """The archive that is meant; a file that is not there is not made. Raises `ArchiveError`, `ConfigError`."""
+    place = load(options={"archive.path": path}).archive_path
     if not place.exists():
-        raise ArchiveError(str(place), f"there is no such file; name one with --archive or ${VARIABLE}")
+        raise ArchiveError(str(place), "there is no such file; name one with --archive or archive.path in the settings")
     return Archive(place)
-
-
-def session_of(archive: Archive, wanted: str) -> SessionInfo:
-    """The session of that id, or the only one that begins like it. Raises `ArchiveError`."""
-    infos = archive.sessions()
-    found = [info for info in infos if info.id == wanted] or [info for info in infos if info.id.startswith(wanted)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise ArchiveError(archive.path, f"{wanted} may be {', '.join(info.id for info in found[:5])}")
-    raise ArchiveError(archive.path, f"there is no session {wanted}; abridged archive ls shows all")
 
 
 @archive_app.command("ls")
@@ -80,7 +66,7 @@ def ls(archive: Db = None, as_json: AsJson = False) -> None:
 def show(session: Session, archive: Db = None, as_json: AsJson = False) -> None:
     """One session: its compactions, and the conversation as it stands."""
     with opened(archive) as store:
-        info = session_of(store, session)
+        info = store.session_like(session)
         compactions = store.compactions(info.id)
         live, _ = store.live(info.id)
     rows = [
@@ -124,7 +110,7 @@ def search(
 ) -> None:
     """Messages that hold all of the words, in all sessions. Exit code 1 where there is none."""
     with opened(archive) as store:
-        where = session_of(store, session).id if session else None
+        where = store.session_like(session).id if session else None
         hits = store.search(" ".join(words), session=where, limit=limit)
     rows = [{"session": hit.session, "place": hit.place, "message": hit.message} for hit in hits]
     table = table_of("session", ">place", "who", "message")
@@ -144,14 +130,14 @@ def restore(
 ) -> None:
     """The conversation as it was before compaction N, letter for letter, as a JSON list."""
     with opened(archive) as store:
-        _give(store.restore(session_of(store, session).id, number), output)
+        _give(store.restore(store.session_like(session).id, number), output)
 
 
 @archive_app.command("export")
 def export(session: Session, output: Output = None, archive: Db = None) -> None:
     """All that a session ever said, without summaries, as a JSON list."""
     with opened(archive) as store:
-        _give(store.transcript(session_of(store, session).id), output)
+        _give(store.transcript(store.session_like(session).id), output)
 
 
 @archive_app.command("vacuum")

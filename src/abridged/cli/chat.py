@@ -7,7 +7,7 @@ import typer
 
 from abridged.archive import Archive
 from abridged.config import load
-from abridged.errors import ConfigError
+from abridged.errors import SettingsError
 
 EXTRA = ("openai", "prompt_toolkit", "psutil")
 
@@ -41,7 +41,7 @@ def chat_here(
     settings = load(config, options=given)
     name = settings.get("model.name")
     if not name:
-        raise ConfigError("model", "none", "a name: --model NAME, or model.name in .abridged/config.yaml")
+        raise SettingsError("nobody to talk to", "", "--model NAME, or model.name in .abridged/config.yaml")
     wanted = None
     if resume or session:
         with Archive(settings.archive_path) as archive:
@@ -62,4 +62,4 @@ def _check_extra() -> None:
 
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
-        raise ConfigError("chat", ", ".join(missing), "an extra: pip install 'abridged[chat]'")
+        raise SettingsError("abridged chat", "", f"needs {', '.join(missing)}: pip install 'abridged[chat]'")

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from abridged.budget import Budget
 from abridged.cli.tables import as_text, console_for, line, table_of
 from abridged.cli.writing import OutputError, encode, render_report, write_file, write_stream
-from abridged.config import FOLDER, NAME, load, template
+from abridged.config import DEFAULT, FOLDER, NAME, load, template
 from abridged.errors import AbridgedError
 from abridged.plugins import EnginePlugin, engines
 
@@ -21,21 +22,51 @@ AsJson = Annotated[bool, typer.Option("--json", help="As one JSON object.")]
 
 
 @config_app.command("show")
-def show(config: ConfigFile = None, as_json: AsJson = False) -> None:
-    """Every setting in force, and where it came from."""
+def show(
+    config: ConfigFile = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="As it is for this model.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every setting in force and where it came from, and every size that follows, with the reason where it differs."""
     found = load(config)
-    rows = {key: {"value": value.value, "origin": value.origin} for key, value in found.values.items()}
+    chosen = model or found.get("model.name")
+    values = {key: found.value(key, chosen) for key in found.values}
+    sizes = found.budget(chosen)
     table = table_of("setting", ">value", "from")
-    for key, value in sorted(found.values.items()):
-        style = "" if value.origin == "default" else "bold"
+    for key, value in values.items():
+        style = "" if value.origin == DEFAULT else "bold"
         table.add_row(
             line(key, style), line(_shown(value.value)), line(Path(value.origin).name, "" if style else "dim")
         )
-    models = {name: dict(different) for name, different in found.models.items()}
-    parts: list[Any] = [Text(f"file: {found.file or 'none'}"), "", table]
-    parts += ["", Text(f"models with settings of their own: {', '.join(models)}")] if models else []
-    values = {"file": str(found.file) if found.file else None, "settings": rows, "models": models}
-    write_stream(render_report(values) if as_json else encode(as_text(console_for(stderr=False), parts)))
+    rows = _sizes(sizes)
+    in_force = table_of("in force", ">tokens", "")
+    for name, tokens, says in rows:
+        in_force.add_row(line(name), f"{tokens:,}", line(says, "dim"))
+    parts: list[Any] = [Text(f"file: {found.file or 'none'}"), Text(f"model: {chosen or 'none'}"), "", table]
+    parts += ["", in_force, *(Text(f"note: {note}", style="yellow") for note in sizes.notes)]
+    if found.models:
+        parts += ["", Text(f"models with settings of their own: {', '.join(found.models)}")]
+    facts = {
+        "file": str(found.file) if found.file else None,
+        "model": chosen,
+        "settings": {key: {"value": value.value, "origin": value.origin} for key, value in values.items()},
+        "in_force": {**{name: tokens for name, tokens, _ in rows}, "notes": sizes.notes},
+        "models": {name: dict(different) for name, different in found.models.items()},
+    }
+    write_stream(render_report(facts) if as_json else encode(as_text(console_for(stderr=False), parts)))
+
+
+def _sizes(budget: Budget) -> list[tuple[str, int, str]]:
+    """What follows from the window: a name, tokens, and what it means."""
+    return [
+        ("window", budget.context_length, "all that the model takes, the answer included"),
+        ("usable", budget.usable_tokens, "without what is reserved for the answer"),
+        ("threshold", budget.threshold_tokens, "a compression fires from here on"),
+        ("tail", budget.tail_tokens, "kept of the newest messages, word for word"),
+        ("tail_most", budget.tail_ceiling, "how far it may go where a turn would be cut"),
+        ("summary_least", budget.min_summary_tokens, "the smallest summary budget"),
+        ("summary_most", budget.max_summary_tokens, "the largest"),
+    ]
 
 
 @config_app.command("init")

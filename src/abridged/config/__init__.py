@@ -22,7 +22,9 @@ DEFAULT = "default"
 OPTION = "the command line"
 """Origins that are no file and no variable."""
 
-__all__ = ["FOLDER", "NAME", "Config", "Key", "Value", "find", "known_keys", "load", "template", "user_folder"]
+__all__ = [
+    "DEFAULT", "FOLDER", "NAME", "Config", "Key", "Value", "find", "known_keys", "load", "template", "user_folder",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Config:
     """The file that was read; `None` = there is none."""
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """Model -> dotted key -> value: what is different for it."""
+    folders: tuple[Path, ...] = ()
+    """Where plugins may lie: beside the file, in the project's folder, in the user's own."""
 
     def value(self, key: str, model: str | None = None) -> Value:
         """The value in force, for a model where one is named; an option of the command line is before all."""
@@ -61,7 +65,7 @@ class Config:
         try:
             return Settings(**{entry.name: self.get(f"compression.{entry.name}", model) for entry in fields(Settings)})
         except ConfigError as error:
-            raise self._located(f"compression.{error.parameter}", error, model) from error
+            raise self.located(f"compression.{error.parameter}", error, model) from error
 
     def budget(self, model: str | None = None) -> Budget:
         """The sizes that follow from the window. Raises `ConfigError` for a window that cannot be."""
@@ -69,10 +73,10 @@ class Config:
         try:
             return Budget.derive(settings, window, self.get("model.max_output_tokens", model))
         except ConfigError as error:
-            raise self._located(f"model.{error.parameter}", error, model) from error
+            raise self.located(f"model.{error.parameter}", error, model) from error
 
-    def _located(self, key: str, error: ConfigError, model: str | None) -> ConfigError:
-        """The error with the place where the value stands; one of the command line knows it by its own name."""
+    def located(self, key: str, error: ConfigError, model: str | None) -> ConfigError:
+        """The error with the place where the setting stands; a command line knows it by its option's name."""
         origin = self.value(key, model).origin
         if origin in (OPTION, DEFAULT):
             return ConfigError(error.parameter, error.value, error.allowed)
@@ -87,12 +91,6 @@ class Config:
             return path
         beside = self.file.absolute().parent
         return (beside.parent if beside.name == FOLDER else beside) / path
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        """Where plugins may lie: beside the file, and in the user's own folder."""
-        own = user_folder()
-        return (self.file.parent, own) if self.file and self.file.parent != own else (own,)
 
 
 def user_folder() -> Path:
@@ -132,7 +130,9 @@ def load(
     values |= {name: Value(name, value, variable) for name, (value, variable) in variables.items()}
     given = {name: value for name, value in (options or {}).items() if value is not None}
     values |= {name: Value(name, _option(name, value), OPTION) for name, value in given.items()}
-    config = Config(values, file, models)
+    places = [file.parent] if file else []
+    places += [] if explicit else [(folder or Path.cwd()) / FOLDER]
+    config = Config(values, file, models, tuple(dict.fromkeys([*places, user_folder()])))
     for model in (None, *models):
         config.budget(model)
     return config

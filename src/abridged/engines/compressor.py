@@ -272,10 +272,7 @@ def compress(
     )  # fmt: skip
     tokens = engine.estimate(messages)
     if tokens < engine.threshold_tokens and not force:
-        return list(messages), CompressionReport(
-            reason=f"fits: {tokens:,} tokens, below the threshold of {engine.threshold_tokens:,}",
-            tokens_before=tokens, tokens_after=tokens, messages_before=len(messages), messages_after=len(messages),
-        )  # fmt: skip
+        return list(messages), CompressionReport.fits(tokens, engine.threshold_tokens, len(messages))
     result = engine.compress(messages, focus_topic=focus_topic, force=True)
     engine.report.forced = force
     return result, engine.report

@@ -11,6 +11,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from abridged.archive import Archive
@@ -65,7 +66,7 @@ class ContextSession:
     ) -> None:
         self.engine = engine
         self.engine_fault = ""
-        """How the engine failed when it last compressed; "" = it did not."""
+        """How the engine last failed; "" = it did not, or has compressed since."""
         self.notes: dict[str, Any] = {}
         """What the host wants to find again when the session is resumed: plain JSON values, saved along."""
         self.on_compaction = on_compaction
@@ -114,10 +115,10 @@ class ContextSession:
         return cls.start(session_id, engine=engine, archive=given, **options)
 
     def _begin(self) -> None:
-        self.engine.on_session_start(self.id)
+        self._from_engine(self.engine.on_session_start, self.id)
         state = self._history.open(self.engine.name)
         if state is not None:
-            self.engine.import_state(state)
+            self._from_engine(self.engine.import_state, state)
             self.notes = dict(state.get("host") or {})
 
     @property
@@ -150,7 +151,7 @@ class ContextSession:
         """The user starts anew (`/new`): the session ends, and another one begins with nothing of it."""
         with self._lock:
             self.close()
-            self.engine.on_session_reset()
+            self._from_engine(self.engine.on_session_reset)
             self._history = History(uuid.uuid4().hex, self.archive, self.archive_fault)
             self.notes, self._recoveries, self._counted, self._held_until = {}, 0, False, 0
             self._begin()
@@ -162,7 +163,7 @@ class ContextSession:
                 self._background.drop()
             if messages is not None:
                 self._history.sync(messages)
-            self.engine.on_session_end(self.id, self._history.live)
+            self._from_engine(self.engine.on_session_end, self.id, self._history.live)
             self._history.save(self._state())
             self._history.end()
 
@@ -181,7 +182,8 @@ class ContextSession:
             self._history.save(self._state())
 
     def _state(self) -> dict[str, Any]:
-        return {**self.engine.export_state(), **({"host": copy.deepcopy(self.notes)} if self.notes else {})}
+        state = cast("dict[str, Any]", self._from_engine(self.engine.export_state) or {})
+        return {**state, **({"host": copy.deepcopy(self.notes)} if self.notes else {})}
 
     def switch_model(self, model: str, context_length: int, **more: Any) -> None:
         """Another model from here on."""
@@ -199,7 +201,9 @@ class ContextSession:
         """
         with self._lock:
             self._history.sync(messages)
-            due = self.engine.should_compress_preflight(messages)  # asked in any case: it measures what is sent
+            due = self._from_engine(
+                self.engine.should_compress_preflight, messages
+            )  # asked in any case: it measures what is sent
             if due and self._is_watching(messages):
                 return self._due(messages, cancel)
             return messages
@@ -208,7 +212,7 @@ class ContextSession:
         """The provider answered and counted."""
         with self._lock:
             self._recoveries = 0
-            self.engine.update_from_response(usage)
+            self._from_engine(self.engine.update_from_response, usage)
             self._counted = self._counted or bool(usage.get("prompt_tokens"))
 
     def after_turn(self, messages: Messages, *, cancel: CancelToken | None = None) -> Messages:
@@ -216,7 +220,7 @@ class ContextSession:
         with self._lock:
             self._history.sync(messages)
             if self._is_watching(messages):
-                if self.engine.should_compress():
+                if self._from_engine(self.engine.should_compress):
                     messages = self._due(messages, cancel)
                 elif self._background and self.engine.last_prompt_tokens >= SOFT_SHARE * self.engine.threshold_tokens:
                     self._background.start(messages)
@@ -355,19 +359,30 @@ class ContextSession:
 
     def _compressed(self, messages: Messages, wishes: dict[str, Any]) -> Messages:
         """What the engine makes of it; an engine that fails has made nothing, and the conversation goes on."""
-        try:
-            result: object = self.engine.compress(messages, **_understood(self.engine.compress, wishes))
-        except Exception as error:
-            self.engine_fault = f"engine {self.engine.name}: {type(error).__name__}: {error}"
-            logger.exception("%s", self.engine_fault)
+        compress = self.engine.compress
+        self.engine_fault = ""
+        result: object = self._from_engine(partial(compress, messages, **_understood(compress, wishes)))
+        if self.engine_fault:
             return messages
         entries = cast("list[object]", result) if isinstance(result, list) else None
         if entries is None or not all(isinstance(entry, dict) for entry in entries):
-            self.engine_fault = f"engine {self.engine.name}: gave something that is no list of messages"
-            logger.error("%s", self.engine_fault)
+            self._engine_failed("gave something that is no list of messages")
             return messages
-        self.engine_fault = ""
         return cast("Messages", entries)
+
+    def _from_engine(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        """What the engine says; where it fails it said nothing, and the conversation goes on."""
+        try:
+            return method(*arguments)
+        except (Exception, SystemExit) as error:
+            self._engine_failed(f"{type(error).__name__}: {error}")
+            return None
+
+    def _engine_failed(self, how: str) -> None:
+        fault = f"engine {self.engine.name}: {how}"
+        if fault != self.engine_fault:
+            logger.error("%s", fault, exc_info=True)
+        self.engine_fault = fault
 
     def _asked(self, messages: Messages) -> "bool | str | None":
         return self.before_compaction(messages) if self.before_compaction else None
@@ -390,7 +405,7 @@ class ContextSession:
         if window is None:
             window = int(UNSTATED_WINDOW * self._tokens(messages))
         if window and window < self.engine.context_length:
-            self.engine.update_model("", window)
+            self._from_engine(self.engine.update_model, "", window)
 
     def _tokens(self, messages: Messages) -> int:
         """What the messages take, as far as anybody knows."""
