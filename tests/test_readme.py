@@ -4,7 +4,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from abridged.budget import Settings, SettingsArguments
+from abridged.budget import MEANINGS, Settings, SettingsArguments
 from abridged.digests import DIGESTS
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
@@ -12,7 +12,7 @@ README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
 
 def test_the_examples_run():
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {})
     assert DIGESTS.digest("deploy", {"service": "web"}, "x\n" * 3) == "[deploy] deployed web -> 3 lines"
@@ -20,9 +20,9 @@ def test_the_examples_run():
 
 def test_the_table_of_parameters():
     # spec: C
-    listed: dict[str, str] = {}
-    for names, values in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([^|]+) \|", README, re.MULTILINE):
-        listed.update(zip(re.findall(r"\w+", names), values.strip().split(", "), strict=True))
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (.+) \|$", README, re.MULTILINE)
+    listed = {name: default for name, default, _ in rows}
+    assert {name: says for name, _, says in rows} == MEANINGS
     defaults = {entry.name: entry.default for entry in fields(Settings)}
     assert listed.keys() == defaults.keys() == SettingsArguments.__annotations__.keys()
     for name, value in defaults.items():

@@ -42,6 +42,7 @@ class Model:
 
     def __init__(self, window: int = 64_000, calls: int = 120, key: str = "") -> None:
         self.window, self.calls, self.key = window, calls, key
+        self.listed: list[dict[str, Any]] = [{"id": "small"}, {"id": "large"}]
         self.server: ThreadingHTTPServer | None = None
         self.worked = 0
         self.refused = 0
@@ -187,8 +188,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.endswith("/models"):
-            one = {"object": "model", "created": 1, "owned_by": "us"}
-            self.send_json(200, {"object": "list", "data": [{"id": name, **one} for name in ("small", "large")]})
+            usual = {"object": "model", "created": 1, "owned_by": "us"}
+            self.send_json(200, {"object": "list", "data": [{**usual, **one} for one in self.model.listed]})
             return
         names = ("faults", "sizes", "models", "tools", "refused", "prompts")
         self.send_json(200, {name: getattr(self.model, name) for name in names})

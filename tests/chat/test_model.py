@@ -199,6 +199,32 @@ def test_a_key_is_needed_for_a_server_elsewhere(monkeypatch: pytest.MonkeyPatch)
         OpenAIChat("gpt-9")
 
 
+@pytest.mark.parametrize(
+    ("listed", "window"),
+    [
+        ([{"id": "m", "max_model_len": 32_768}], 32_768),
+        ([{"id": "m", "context_length": 8_000}, {"id": "n", "context_length": 9_000}], 8_000),
+        ([{"id": "/path/to/m.gguf", "meta": {"n_ctx": 4_096, "n_ctx_train": 8_192}}], 4_096),
+        ([{"id": "n", "context_length": 9_000}, {"id": "o", "context_length": 9_000}], None),
+        ([{"id": "m"}], None),
+        ([{"id": "m", "context_length": "many"}], None),
+        ([], None),
+    ],
+)
+def test_a_window_that_the_server_tells(listed: list[dict[str, Any]], window: int | None, start: Start):
+    server = Model()
+    server.listed = listed
+
+    async def run() -> int | None:
+        model = OpenAIChat("m", start(server))
+        try:
+            return await model.window()
+        finally:
+            await model.close()
+
+    assert asyncio.run(run()) == window
+
+
 def test_the_models_of_a_server(start: Start):
     async def run() -> list[str]:
         model = OpenAIChat("m", start(Model()))

@@ -126,6 +126,13 @@ def test_all_of_it_from_the_settings(here: Here):
     assert "Never push to main." in here.model.prompts[0][0]["content"]
 
 
+def test_the_window_is_as_set_or_as_the_server_says_or_usual(here: Here):
+    assert "window 128,000" in here.talk("/status\n").stderr
+    here.model.listed = [{"id": "small", "max_model_len": 40_000}]
+    assert "window 40,000" in here.talk("/status\n").stderr
+    assert "window 9,000" in here.talk("/status\n", "--context-length", "9000").stderr
+
+
 def test_switched_off_is_off(here: Here):
     """hermes-studio#1790"""
     here.model.window, here.model.calls = 12_000, 40

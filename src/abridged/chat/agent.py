@@ -5,15 +5,15 @@ archive, and the next word of the user goes on from there.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from abridged.chat.instructions import Instructions
 from abridged.chat.model import ChatModel, ModelError
-from abridged.chat.tools import Tool, ToolError, Workspace
-from abridged.chat.view import Question, View
+from abridged.chat.toolbox import Toolbox
+from abridged.chat.tools import Tool, Workspace
+from abridged.chat.view import View
 from abridged.conversation.roles import is_system
 from abridged.conversation.text import Message
 from abridged.report import CompressionReport
@@ -22,8 +22,6 @@ from abridged.session import ContextSession
 MOST_REQUESTS = 1_000
 """Requests of one turn; beyond it the user is asked to say a word."""
 BROKEN_OFF = "(the user interrupted here)"
-FIRST_LINES, LAST_LINES = 3, 2
-"""Of a tool's result, what the user sees at once."""
 NO_RESULT = "[no result: the turn was interrupted]"
 
 Messages = list[Message]
@@ -48,15 +46,13 @@ class Agent:
         self.view = view
         self.instructions = instructions
         self.workspace = workspace
-        self.allow_all = allow_all
         self.messages: Messages = session.messages
         self.used_tokens = 0
         """What the conversation takes now."""
         self.saved_tokens = 0
         """What all compressions of this session took out."""
         self._measure(anew=True)
-        self._tools = {tool.name: tool for tool in tools}
-        self._allowed: set[str] = set()
+        self._toolbox = Toolbox(session.engine, view, workspace, tools, allow_all=allow_all)
         self._heard = ""
         self._compressing = False
         session.notes["folder"] = str(workspace.root)
@@ -93,9 +89,9 @@ class Agent:
             self.messages = list(await self.session.abefore_request(self.messages))
         message, cut_off = await self._answer()
         self.messages.append(message)
-        calls = cast("list[dict[str, Any]]", message.get("tool_calls") or [])
+        calls = calls_of(message)
         for call in calls:
-            content = await self._result(call)
+            content = await self._toolbox.result(call, self.messages)
             self.messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
         if cut_off:
             self.view.say(f"the answer may be cut off: {cut_off}")
@@ -109,7 +105,7 @@ class Agent:
             self._heard = ""
             self.view.doing("waiting for the model")
             try:
-                answer = await self.model.answer(self.messages, self.schemas(), self._hear)
+                answer = await self.model.answer(self.messages, self._toolbox.schemas(), self._hear)
             except ModelError as error:
                 self.view.end_text()
                 await self._recover(error)
@@ -139,10 +135,9 @@ class Agent:
 
     def _close_open_turn(self) -> None:
         """A turn that was left open gets an end, so that roles alternate and every call has its result."""
-        said = (message for message in reversed(self.messages) if message.get("role") == "assistant")
-        last: Message = next(said, Message())
-        answered = {message.get("tool_call_id") for message in self.messages}
-        for call in cast("list[dict[str, Any]]", last.get("tool_calls") or []):
+        last = max((n for n, one in enumerate(self.messages) if one.get("role") == "assistant"), default=0)
+        answered = {message.get("tool_call_id") for message in self.messages[last + 1 :]}
+        for call in calls_of(self.messages[last]) if self.messages else []:
             if call["id"] not in answered:
                 self.messages.append({"role": "tool", "tool_call_id": call["id"], "content": NO_RESULT})
         if self.messages and not is_system(self.messages[-1]) and self.messages[-1].get("role") != "assistant":
@@ -154,70 +149,6 @@ class Agent:
             self.messages.append({"role": "assistant", "content": f"{self._heard}\n\n{BROKEN_OFF}"})
             self._heard = ""
         self._close_open_turn()
-
-    # -- tools -------------------------------------------------------------------------------------------------------
-
-    def schemas(self) -> list[dict[str, Any]]:
-        """The tools that the model is offered: ours, and those of the engine."""
-        return [*(tool.schema for tool in self._tools.values()), *self._engine_tools().values()]
-
-    def _engine_tools(self) -> dict[str, dict[str, Any]]:
-        """Those of the engine by name, as the API wants them; a name that one of ours has is ours."""
-        try:
-            given = list(self.session.engine.get_tool_schemas())
-            functions = [cast("dict[str, Any]", one.get("function", one)) for one in given]
-            named = {str(function["name"]): function for function in functions}
-        except Exception as error:  # a plugin's code: whatever it gives, the conversation goes on without
-            self.view.say(f"engine {self.session.engine.name}: its tools cannot be had: {error}", "fault")
-            return {}
-        named = {name: function for name, function in named.items() if name not in self._tools}
-        return {name: {"type": "function", "function": function} for name, function in named.items()}
-
-    async def _result(self, call: dict[str, Any]) -> str:
-        """What a call gives, as text for the model. A failure of any kind is a result as well."""
-        name, arguments = str(call["function"]["name"]), _parsed(call["function"]["arguments"])
-        self.view.call(_shown(name, arguments))
-        self.view.doing(f"running {name}")
-        text = await self._run(name, arguments)
-        most = max(2_000, min(30_000, self.session.engine.context_length))
-        if len(text) > most:
-            text = f"{text[: most // 2]}\n[... {len(text) - most:,} characters left out ...]\n{text[-most // 2 :]}"
-        self.view.result(_outcome(text))
-        return text
-
-    async def _run(self, name: str, arguments: dict[str, Any]) -> str:
-        if "invalid_json" in arguments:
-            return "error: the arguments were no JSON object; call the tool again with valid JSON"
-        tool = self._tools.get(name)
-        try:
-            if tool is not None:
-                refused = await self._refused(tool, arguments)
-                return refused or await tool.run(self.workspace, arguments)
-            if name in self._engine_tools():
-                handle = self.session.engine.handle_tool_call
-                return str(await asyncio.to_thread(handle, name, arguments, messages=self.messages))
-        except ToolError as error:
-            return f"error: {error}"
-        except (Exception, SystemExit) as error:  # a tool of the engine may fail in any way: the model hears of it
-            return json.dumps({"error": f"{name} failed: {type(error).__name__}: {error}"})
-        names = ", ".join([*self._tools, *self._engine_tools()])
-        return f"error: there is no tool {name}; there are: {names or 'none'}"
-
-    async def _refused(self, tool: Tool, arguments: dict[str, Any]) -> str:
-        """Why the user does not want it; "" = it may run."""
-        if tool.preview is None:
-            return ""
-        preview = await asyncio.to_thread(tool.preview, self.workspace, arguments)
-        if self.allow_all or tool.name in self._allowed:
-            return ""
-        self.view.doing("")
-        verdict = await self.view.ask(Question(tool.name, preview))
-        if verdict.always:
-            self._allowed.add(tool.name)
-        if verdict.allowed:
-            self.view.doing(f"running {tool.name}")
-            return ""
-        return "error: the user refused this" + (f": {verdict.reason}" if verdict.reason else "")
 
     # -- compression -------------------------------------------------------------------------------------------------
 
@@ -311,25 +242,6 @@ class Agent:
 _WRITERS = {"model": "by a model", "offline": "by rule", "marker": "missing", "nobody": "not needed"}
 
 
-def _parsed(arguments: str) -> dict[str, Any]:
-    try:
-        given: object = json.loads(arguments)
-    except ValueError:
-        return {"invalid_json": arguments}
-    return cast("dict[str, Any]", given) if isinstance(given, dict) else {"invalid_json": arguments}
-
-
-def _outcome(text: str) -> str:
-    """A result in a few lines: how it begins and how it ends."""
-    lines = [line if len(line) <= 160 else f"{line[:159]}…" for line in text.strip().splitlines()]
-    if len(lines) > FIRST_LINES + LAST_LINES + 1:
-        left_out = len(lines) - FIRST_LINES - LAST_LINES
-        lines = [*lines[:FIRST_LINES], f"… {left_out:,} more lines", *lines[-LAST_LINES:]]
-    return "\n".join(lines)
-
-
-def _shown(name: str, arguments: dict[str, Any]) -> str:
-    """A call in one line."""
-    words = [str(value) if len(arguments) == 1 else f"{key}={value}" for key, value in arguments.items()]
-    line = " ".join(" ".join([name, *words]).split())
-    return line if len(line) <= 160 else f"{line[:159]}…"
+def calls_of(message: Message) -> list[dict[str, Any]]:
+    """The tools that an assistant's message calls."""
+    return cast("list[dict[str, Any]]", message.get("tool_calls") or [])

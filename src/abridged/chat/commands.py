@@ -172,12 +172,18 @@ async def model(desk: Desk, argument: str) -> None:
         desk.agent.view.say(f"{window}: not a number of tokens; /model NAME TOKENS", "fault")
         return
     agent, config = desk.agent, desk.config
-    own = "model.context_length" in config.models.get(name, {})
-    tokens = tokens or (config.get("model.context_length", name) if own else agent.session.engine.context_length)
     agent.model = agent.model.named(name, config.get("model.base_url", name))
-    agent.session.switch_model(name, tokens)
-    known = "" if own or window else " (as before; /model NAME TOKENS says another)"
-    agent.view.say(f"model {name}, window of {tokens:,} tokens{known}")
+    known = tokens or await _window(desk, name)
+    agent.session.switch_model(name, known or agent.session.engine.context_length)
+    advice = "" if known else " (as before; /model NAME TOKENS says another)"
+    agent.view.say(f"model {name}, window of {agent.session.engine.context_length:,} tokens{advice}")
+
+
+async def _window(desk: Desk, model: str) -> int | None:
+    """Tokens of a model's window: as set for it, or as its server says."""
+    if "model.context_length" in desk.config.models.get(model, {}):
+        return int(desk.config.get("model.context_length", model))
+    return await desk.agent.model.window()
 
 
 async def _show_models(agent: Agent) -> None:

@@ -4,11 +4,12 @@ An answer is one whole message or an error; every error says in one line what to
 imported when the first model is made (extra `chat`).
 """
 
+import asyncio
 import json
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from abridged.conversation.text import Message
 from abridged.errors import SettingsError, SummarizerError
@@ -20,6 +21,9 @@ MOST_RETRIES = 3
 """How often a request that was throttled or met a hiccup is sent again, with a growing pause."""
 SECONDS = 600.0
 """How long the first word of an answer may take: a local model reads a long prompt slowly."""
+WINDOW_SECONDS = 3.0
+"""How long a server may take to say how large the window is."""
+_WINDOWS = ("max_model_len", "loaded_context_length", "context_length", "max_context_length", "context_window")
 NO_ANSWER = "(the model gave no answer)"
 
 
@@ -57,6 +61,10 @@ class ChatModel(Protocol):
 
     def named(self, name: str, base_url: str | None = None) -> "ChatModel":
         """Another model, at the same server unless another is named."""
+        ...
+
+    async def window(self) -> int | None:
+        """Tokens of its window, where anybody tells."""
         ...
 
     async def close(self) -> None:
@@ -103,6 +111,22 @@ class OpenAIChat:
         if self._client is not None:
             await self._client.close()
             self._client = None
+
+    async def window(self) -> int | None:
+        """Tokens of the model's window, where the server tells: vLLM, llama.cpp, LM Studio and OpenRouter do."""
+        try:
+            async with asyncio.timeout(WINDOW_SECONDS):
+                listed = self._connection().with_options(max_retries=0).models.list()
+                models = [model.model_dump() async for model in listed]
+        except Exception:  # nobody has to tell
+            return None
+        mine = [one for one in models if one.get("id") == self.name] or (models if len(models) == 1 else [])
+        for one in mine:
+            meta = cast("dict[str, Any]", one.get("meta") if isinstance(one.get("meta"), dict) else {})
+            for number in (*(one.get(name) for name in _WINDOWS), meta.get("n_ctx")):
+                if isinstance(number, int) and number > 0:
+                    return number
+        return None
 
     async def names(self) -> list[str]:
         """The models that the server has. Raises `ModelError`."""

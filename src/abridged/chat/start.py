@@ -18,10 +18,12 @@ from abridged.chat.plain import PlainView, standard_input
 from abridged.chat.tools import TOOLS, Workspace
 from abridged.chat.view import View
 from abridged.chat.words import status_line
-from abridged.config import Config
+from abridged.config import DEFAULT, Config
 from abridged.conversation.text import content_text
 from abridged.errors import ArchiveError
 from abridged.setup import session_from
+
+WINDOW = "model.context_length"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,15 @@ def chat(config: Config, wishes: Wishes) -> int:
     model = OpenAIChat(
         wishes.model, wishes.base_url, max_output_tokens=config.get("model.max_output_tokens", wishes.model)
     )
+    return asyncio.run(_chat(config, wishes, model))
+
+
+async def _chat(config: Config, wishes: Wishes, model: OpenAIChat) -> int:
+    if wishes.base_url and config.value(WINDOW, wishes.model).origin == DEFAULT:
+        window = await model.window()
+        config = config.told(WINDOW, window, wishes.base_url, wishes.model) if window else config
     at_a_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    return asyncio.run((_at_a_terminal if at_a_terminal else _from_a_pipe)(config, wishes, model))
+    return await (_at_a_terminal if at_a_terminal else _from_a_pipe)(config, wishes, model)
 
 
 async def _at_a_terminal(config: Config, wishes: Wishes, model: OpenAIChat) -> int:
@@ -103,7 +112,8 @@ def session_to_resume(archive: Archive, folder: Path, wanted: str | None = None)
 def _greeting(agent: Agent, *, resumed: bool) -> str:
     begun = f"session {agent.session.id[:8]}, {len(agent.messages)} messages" if resumed else "a new conversation"
     rules = [f"rules from {file}" for file in agent.instructions.rule_files]
-    lines = [f"{agent.model.name} in {agent.workspace.root}", begun, *rules, "/help lists what you can do"]
+    window = f"window of {agent.session.engine.context_length:,} tokens"
+    lines = [f"{agent.model.name}, {window}, in {agent.workspace.root}", begun, *rules, "/help lists what you can do"]
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ unknown key is an error that names the nearest known one.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,12 @@ class Config:
         if origin in (OPTION, DEFAULT):
             return ConfigError(error.parameter, error.value, error.allowed)
         return SettingsError(origin, key, f"{error.value!r} is not possible; it takes {error.allowed}", error.value)
+
+    def told(self, key: str, value: Any, origin: str, model: str | None = None) -> "Config":
+        """With a value that somebody else told, where nobody has set one."""
+        if self.value(key, model).origin != DEFAULT:
+            return self
+        return replace(self, values={**self.values, key: Value(key, value, origin)})
 
     @property
     def archive_path(self) -> Path:

@@ -201,9 +201,8 @@ class ContextSession:
         """
         with self._lock:
             self._history.sync(messages)
-            due = self._from_engine(
-                self.engine.should_compress_preflight, messages
-            )  # asked in any case: it measures what is sent
+            # Asked in any case: the engine measures what is sent.
+            due = self._from_engine(self.engine.should_compress_preflight, messages)
             if due and self._is_watching(messages):
                 return self._due(messages, cancel)
             return messages

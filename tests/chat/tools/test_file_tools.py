@@ -4,15 +4,18 @@ import os
 import stat
 import sys
 import threading
+import time
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.chat.tools.running import preview, use
 
-from abridged.phases.prune import DUPLICATE
+from abridged.phases.prune import DUPLICATE, PICTURE, TRUNCATED
 from abridged.phases.repair import STUB
+from abridged.summary.template import END_MARKER, PREFIX, SYSTEM_NOTE
 
 
 @pytest.fixture
@@ -74,6 +77,37 @@ def test_links_in_a_circle(folder: Path):
     assert use(folder, "read_file", path="a").startswith("error: a: ")
 
 
+@pytest.mark.parametrize("swapped", ["sub", "sub/file.txt"])
+def test_a_link_that_comes_and_goes_leads_nowhere(swapped: str, folder: Path):
+    """The name is now what it should be and now a link out, as fast as it can be changed."""
+    outside = folder.parent / "outside"
+    (outside / "file.txt").write_text("not yours")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "file.txt").write_text("ours")
+    link, aside, place = folder / "link", folder / "aside", folder / swapped
+    link.symlink_to(outside if swapped == "sub" else outside / "file.txt")
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            for one, other in ((place, aside), (link, place), (place, link), (aside, place)):
+                with suppress(OSError):
+                    one.rename(other)
+
+    work = threading.Thread(target=swap)
+    work.start()
+    try:
+        read = {use(folder, "read_file", path="sub/file.txt") for _ in range(150)}
+        for _ in range(150):
+            use(folder, "write_file", path="sub/file.txt", content="ours")
+    finally:
+        stop.set()
+        work.join()
+    assert not any("not yours" in said for said in read)
+    assert (outside / "file.txt").read_text() == "not yours"
+    assert sorted(path.name for path in outside.iterdir()) == ["file.txt", "secret.txt"]
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [("", "wanted"), ("a\0b", "wanted"), ("x" * 5_000, "error: xxx"), (7, "a text is wanted"), (None, "is missing"),
@@ -116,6 +150,9 @@ def test_what_is_no_ordinary_file_is_never_waited_for(folder: Path):
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "[PNG picture, 108 bytes: not shown]"),
         (b"%PDF-1.7 text", "[PDF document, 13 bytes: not shown]"),
         (b"text\0with nothing", "[binary file, 17 bytes: not shown]"),
+        (bytes(range(1, 32)) * 3, "[binary file, 93 bytes: not shown]"),
+        (b"\xff\xfe" + b"\x00\xd8" * 50, "[binary file, 102 bytes: not shown]"),
+        (b"\x1b[31mred\x1b[0m\n", "\x1b[31mred\x1b[0m"),
     ],
 )
 def test_files_of_every_kind(data: bytes, shown: str, folder: Path):
@@ -128,9 +165,16 @@ def test_a_long_file_is_shown_in_parts(folder: Path):
     shown = use(folder, "read_file", path="long.txt")
     assert shown.endswith("[lines 1-2000; more from offset=2001 on]")
     shown = use(folder, "read_file", path="long.txt", offset=4_999)
-    assert shown == "line 4999\nline 5000"
+    assert shown == "line 4999\nline 5000\n[lines 4999-5000, the last ones]"
     assert use(folder, "read_file", path="long.txt", offset=9_000) == "[the file has 5000 lines]"
     assert use(folder, "read_file", path="long.txt", offset=3, limit=1).startswith("line 3\n[lines 3-3; more")
+
+
+def test_bytes_that_come_late(folder: Path):
+    (folder / "late.txt").write_bytes(b"an ordinary line\n" * 5_000 + b"caf\xe9\n")
+    shown = use(folder, "read_file", path="late.txt", offset=5_001)
+    assert shown == "caf\ufffd\n[lines 5001-5001, the last ones]\n[\ufffd stands for bytes that are no utf-8]"
+    assert "not all utf-8" in use(folder, "patch", path="late.txt", old="caf", new="x")
 
 
 def test_a_line_without_end_is_cut(folder: Path):
@@ -158,6 +202,8 @@ def test_a_folder_shows_its_names(folder: Path):
     (folder / "b.txt").write_text("")
     assert use(folder, "read_file", path=".") == "b.txt\nsrc/"
     assert use(folder, "read_file", path="src") == "[the folder is empty]"
+    (folder / "circle").symlink_to("circle")
+    assert use(folder, "read_file", path=".") == "b.txt\ncircle\nsrc/"
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -185,6 +231,20 @@ def test_what_cannot_be_written(arguments: dict[str, Any], said: str, folder: Pa
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_file_that_may_not_be_written(folder: Path):
+    (folder / "x").write_text("one")
+    (folder / "x").chmod(0o400)
+    assert "may not be written" in use(folder, "write_file", path="x", content="two")
+    assert (folder / "x").read_text() == "one"
+
+
+def test_a_new_file_has_the_usual_mode(folder: Path):
+    use(folder, "write_file", path="new.txt", content="x")
+    (folder / "usual.txt").touch()
+    assert (folder / "new.txt").stat().st_mode == (folder / "usual.txt").stat().st_mode
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_may_not_be_written(folder: Path):
     folder.chmod(0o500)
     try:
@@ -193,13 +253,41 @@ def test_a_folder_that_may_not_be_written(folder: Path):
         folder.chmod(0o700)
 
 
-@pytest.mark.parametrize("stands_in", [DUPLICATE, STUB])
+@pytest.mark.parametrize("stands_in", [DUPLICATE, STUB, PICTURE, PREFIX, END_MARKER, SYSTEM_NOTE])
 def test_what_stands_for_a_result_is_no_text_of_a_file(stands_in: str, folder: Path):
     """hermes-agent#16223"""
     assert "read the file again" in use(folder, "write_file", path="x", content=f"one\n  {stands_in}\n")
+    assert "read the file again" in use(folder, "write_file", path="x", content=f"see {stands_in} there")
     (folder / "code.py").write_text("X = 1\n")
     assert "read the file again" in use(folder, "patch", path="code.py", old="X = 1", new=stands_in)
     assert use(folder, "write_file", path="source.py", content=f'MARK = "{stands_in}"\n').startswith("created")
+
+
+def test_arguments_that_were_cut_are_no_text_of_a_file(folder: Path):
+    assert "read the file again" in use(folder, "write_file", path="x", content="x = 1\n" * 30 + TRUNCATED)
+    assert use(folder, "write_file", path="x", content=f'CUT = "{TRUNCATED}"\n').startswith("created")
+    (folder / "log.txt").write_text(f"a\nb{TRUNCATED}\nc\n")
+    assert use(folder, "patch", path="log.txt", old=f"b{TRUNCATED}\nc", new=f"b{TRUNCATED}\nd").startswith("changed")
+
+
+@pytest.mark.parametrize("size", [3, 50_000])
+def test_a_large_change_is_shown_in_part(size: int, folder: Path):
+    lines = [f"{number % 700}\n" for number in range(size)]
+    (folder / "old.txt").write_text("".join(["same\n"] * 100 + lines + ["same\n"] * 100))
+    started = time.monotonic()
+    after = "".join(["same\n"] * 100 + [f"{line[::-1]}x\n" for line in lines] + ["same\n"] * 100)
+    shown = preview(folder, "write_file", path="old.txt", content=after)
+    assert time.monotonic() - started < 2
+    assert len(shown.splitlines()) < 45
+    assert "-0\n" in shown
+    assert "99" in shown.splitlines()[1 if size > 3 else 2]  # two lines before the first that differs
+
+
+def test_ends_of_lines_are_a_change(folder: Path):
+    (folder / "x").write_bytes(b"a\r\nb\r\n")
+    assert preview(folder, "write_file", path="x", content="a\nb\n") == "x: only ends of lines would change"
+    (folder / "x").write_bytes(b"a\nb\n")
+    assert preview(folder, "write_file", path="x", content="a\nb\n") == "x: nothing would change"
 
 
 def test_the_user_sees_what_would_be_written(folder: Path):
@@ -221,6 +309,9 @@ def test_the_user_sees_what_would_be_written(folder: Path):
         (b"one two three", "two", "2", b"one 2 three"),
         (b"a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\n", b"x\r\ny\r\nc\r\n"),
         (b"a\r\nb\r\n", "b\r\n", "", b"a\r\n"),
+        (b"a\nb\nc\r\n", "a\nb\n", "x\n", b"x\nc\r\n"),
+        (b"a\nb\n", "a\r\nb\r\n", "x\r\n", b"x\n"),
+        (b"a\rb\rc\r", "a\nb\n", "x\n", b"x\rc\r"),
         (b"\xef\xbb\xbfmark", "mark", "word", b"\xef\xbb\xbfword"),
         ("two".encode("utf-16"), "two", "zwei", "zwei".encode("utf-16")),
         (b"caf\xe9", "café", "thé", b"th\xe9"),
@@ -253,6 +344,14 @@ def test_what_cannot_be_patched(data: bytes, arguments: dict[str, Any], said: st
     assert (folder / "file").read_bytes() == data
 
 
+def test_the_nearest_line_is_not_looked_for_for_long(folder: Path):
+    (folder / "x").write_text("".join(f"{n:09d} {'abcdef' * 60} {n * 7919 % 99991}\n" for n in range(20_000)))
+    started = time.monotonic()
+    said = use(folder, "patch", path="x", old="".join(reversed("abcdef" * 60)) + " 000", new="y")
+    assert "is not in it" in said
+    assert time.monotonic() - started < 4
+
+
 def test_everywhere_when_it_is_asked_for(folder: Path):
     (folder / "file").write_text("a b a\na")
     assert use(folder, "patch", path="file", old="a", new="c", all=True) == "changed file: 3 places"
@@ -273,6 +372,10 @@ def tree(folder: Path) -> Path:
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+    (folder / "odd").mkdir()
+    (folder / "odd/marked.txt").write_bytes(b"\xef\xbb\xbfmarked\n")
+    (folder / "odd/latin.txt").write_bytes(b"caf\xe9\n")
+    (folder / "odd/feed.txt").write_bytes("a\fb\u2028c\nbelow\n".encode())
     return folder
 
 
@@ -283,9 +386,15 @@ def tree(folder: Path) -> Path:
         ({"pattern": "(?i)needle", "glob": "*.md"}, ["readme.md:1: # Needle"]),
         ({"pattern": "needle", "path": "src/app.py"}, ["src/app.py:2: needle = 1"]),
         ({"glob": "test_*"}, ["src/test_app.py"]),
+        ({"glob": "src/**/*.py"}, ["src/app.py", "src/test_app.py"]),
+        ({"pattern": "[[n]eedle ="}, ["src/app.py:2: needle = 1"]),
+        ({"pattern": "^marked"}, ["odd/marked.txt:1: marked"]),
+        ({"pattern": "café"}, ["odd/latin.txt:1: café"]),
+        ({"pattern": "below"}, ["odd/feed.txt:2: below"]),
         ({"glob": "src/*.py"}, ["src/app.py", "src/test_app.py"]),
         ({"pattern": "no such thing"}, ["[nothing found]"]),
-        ({"pattern": "e", "limit": 1}, ["readme.md:1: # Needle", "[more than 1 hits: narrow it down]"]),
+        ({"pattern": "e", "limit": 1, "glob": "*e.md"}, ["readme.md:1: # Needle"]),
+        ({"pattern": "e", "limit": 1}, ["odd/feed.txt:2: below", "[more than 1 hits: narrow it down]"]),
     ],
 )
 def test_finding(arguments: dict[str, Any], hits: list[str], folder: Path):
@@ -294,7 +403,12 @@ def test_finding(arguments: dict[str, Any], hits: list[str], folder: Path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [({}, "pattern or glob"), ({"pattern": "("}, "no regular expression"), ({"pattern": "x", "path": "no"}, "no such")],
+    [
+        ({}, "pattern or glob"),
+        ({"pattern": "a" * 200_000}, "longer than"),
+        ({"pattern": "("}, "no regular expression"),
+        ({"pattern": "x", "path": "no"}, "no such"),
+    ],
 )
 def test_what_cannot_be_looked_for(arguments: dict[str, Any], said: str, folder: Path):
     assert said in use(folder, "search_files", **arguments)
@@ -303,7 +417,7 @@ def test_what_cannot_be_looked_for(arguments: dict[str, Any], said: str, folder:
 def test_a_pattern_that_never_comes_to_an_end(folder: Path, monkeypatch: pytest.MonkeyPatch):
     (folder / "trap.txt").write_text("a" * 40 + "b\n")
     monkeypatch.setattr("abridged.chat.tools.search.SECONDS", 1.5)
-    assert "did not end within 1.5 s" in use(folder, "search_files", pattern="(a+)+$")
+    assert "timed out after 1.5 s" in use(folder, "search_files", pattern="(a+)+$")
 
 
 def test_no_link_leads_out(folder: Path):

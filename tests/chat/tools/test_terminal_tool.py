@@ -15,6 +15,7 @@ from abridged.chat.tools import Workspace
 from abridged.chat.tools.terminal import plain
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="written for a POSIX shell")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="orphans have a keeper on Linux")
 _numbers = itertools.count(1)
 
 
@@ -36,6 +37,11 @@ def mark() -> str:
         ("kill -9 $$", "[exit code: -9]"),
         ("no_such_command_at_all 2>/dev/null", "[exit code: 127]"),
         ("printf 'caf\\351'", "caf\ufffd\n[exit code: 0]"),
+        ("printf '\\n  M one\\n'", "  M one\n[exit code: 0]"),
+        ("echo ' M one'", " M one\n[exit code: 0]"),
+        ("kill -9 $PPID; sleep 0.3; echo no", "[exit code: -9]"),
+        ("trap 'echo hit' TERM; kill 0; exit 4", "hit\n[exit code: 4]"),
+        ("yes | head -1", "y\n[exit code: 0]"),
         ("[[ a == a ]] && echo yes", "yes\n[exit code: 0]"),
         ("sh -c 'echo no > /dev/tty' 2>/dev/null; echo $?", "1\n[exit code: 0]"),
     ],
@@ -59,7 +65,7 @@ def test_what_a_command_gives(command: str, said: str, tmp_path: Path):
 def test_a_command_that_never_ends(command: str, mark: str, tmp_path: Path):
     started = time.monotonic()
     said = use(tmp_path, "terminal", command=f"echo begun; {command.format(mark=mark)}", timeout=1)
-    assert said == "begun\n[ended: it did not end within 1 s]"
+    assert said == "begun\n[timed out after 1 s]"
     assert time.monotonic() - started < 8
     assert running(mark) == []
 
@@ -73,6 +79,8 @@ def test_a_command_that_never_ends(command: str, mark: str, tmp_path: Path):
         "setsid sleep {mark} < /dev/null > /dev/null 2>&1 &",
         "(setsid sh -c 'sleep {mark} & sleep {mark}' &)",
         "setsid sh -c 'trap \"\" TERM HUP; sleep {mark}; sleep {mark}' &",
+        pytest.param("env -i setsid sleep {mark} &", marks=LINUX),
+        pytest.param("(env -i setsid sh -c 'sleep {mark} & sleep {mark}' > /dev/null 2>&1 &)", marks=LINUX),
     ],
 )
 def test_what_is_left_in_the_background_is_ended(command: str, mark: str, tmp_path: Path):
@@ -80,6 +88,29 @@ def test_what_is_left_in_the_background_is_ended(command: str, mark: str, tmp_pa
     said = use(tmp_path, "terminal", command=f"{command.format(mark=mark)}\necho begun; sleep 0.1")
     assert said == "begun\n[exit code: 0]"
     assert time.monotonic() - started < 8
+    assert running(mark) == []
+
+
+def test_what_multiplies_is_ended(mark: str, tmp_path: Path):
+    more = f"trap '' TERM; for n in $(seq 300); do (setsid sleep {mark} &); sleep 0.01; done"
+    assert use(tmp_path, "terminal", command=f"{more}; sleep {mark}", timeout=1) == "[timed out after 1 s]"
+    assert running(mark) == []
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03, 0.06])
+def test_a_task_that_is_cancelled_at_once_and_again(delay: float, mark: str, tmp_path: Path):
+    async def run() -> None:
+        command = f"trap '' TERM; setsid sleep {mark} & sleep {mark}; sleep {mark}"
+        work = asyncio.create_task(BY_NAME["terminal"].run(Workspace(tmp_path), {"command": command}))
+        await asyncio.sleep(delay)
+        for _ in range(3):
+            work.cancel()
+            await asyncio.sleep(0.01)
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        assert running(mark) == []
+
+    asyncio.run(run())
     assert running(mark) == []
 
 
@@ -115,7 +146,7 @@ def test_a_hundred_megabytes_take_no_room(tmp_path: Path):
 def test_output_without_end_is_ended(tmp_path: Path):
     started = time.monotonic()
     said = use(tmp_path, "terminal", command="yes", timeout=60)
-    assert "it wrote more than" in said or "did not end" in said
+    assert "it wrote more than" in said or "timed out" in said
     assert time.monotonic() - started < 30
 
 
@@ -127,6 +158,9 @@ def test_output_without_end_is_ended(tmp_path: Path):
         ("one\r\ntwo\r\n", "one\ntwo\n"),
         ("\x1b]0;title\x07text", "text"),
         ("\x1b(B\x1b[mtext", "text"),
+        ("\x1b]0;without end\ntext", "\ntext"),
+        ("nul\0 bell\a \x9b31mred", "nul bell red"),
+        ("N\bNA\bAME", "NAME"),
     ],
 )
 def test_colours_and_progress(text: str, shown: str):

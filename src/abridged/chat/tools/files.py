@@ -1,36 +1,30 @@
 """`read_file` and `write_file`. A file of any size is read without ever being held whole."""
 
 import asyncio
-import difflib
 import io
 import os
 from itertools import islice
 
-from abridged.chat.tools.text import START_BYTES, Encoding, encoding_of, kind_of
-from abridged.chat.tools.tool import Arguments, Tool, argument, parameters
-from abridged.chat.tools.workspace import ToolError, Workspace
-from abridged.phases.prune import DUPLICATE, PICTURE
-from abridged.phases.repair import STUB
-from abridged.summary.template import END_MARKER
+from abridged.chat.tools.changes import beginning, difference, refuse_stand_ins
+from abridged.chat.tools.text import START_BYTES, Encoding, encoding_of, kind_of, lines_of
+from abridged.chat.tools.tool import Arguments, argument, parameters, tool
+from abridged.chat.tools.workspace import MOST_READ, REDACTED, ToolError, Workspace
 
 LINES = 2_000
 """Lines that are shown at once."""
-CHARACTERS = 30_000
-"""Of a file that are shown at once."""
+CHARACTERS = 29_000
+"""Of a file that are shown at once; what is said of it has room beside them."""
 LINE_CHARACTERS = 2_000
 """Of a line that are shown."""
-PREVIEW_LINES = 40
 ENTRIES = 500
 """Names of a folder that are listed."""
-_STAND_INS = frozenset({DUPLICATE, STUB, PICTURE, END_MARKER})
-"""What stands for something that left the conversation, and is nobody's text."""
 
 
 async def _read_file(workspace: Workspace, arguments: Arguments) -> str:
     path = argument(arguments, "path", str)
     first = max(1, argument(arguments, "offset", int, 1))
     count = max(1, min(argument(arguments, "limit", int, LINES), LINES))
-    return workspace.clean(await asyncio.to_thread(_read, workspace, path, first, count))
+    return await asyncio.to_thread(_read, workspace, path, first, count)
 
 
 def _read(workspace: Workspace, path: str, first: int, count: int) -> str:
@@ -67,17 +61,18 @@ def _part(text: io.TextIOWrapper, encoding: Encoding, first: int, count: int) ->
         notes.append(f"[the file has {number} lines]" if number else "[the file is empty]")
     elif more:
         notes.append(f"[lines {first}-{first + len(lines) - 1}; more from offset={first + len(lines)} on]")
+    elif first > 1:
+        notes.append(f"[lines {first}-{number}, the last ones]")
+    if encoding.name == "utf-8" and any("\ufffd" in line for line in lines):
+        notes.append("[\ufffd stands for bytes that are no utf-8]")
     if cut:
         notes.append(f"[{cut} lines were longer than {LINE_CHARACTERS:,} characters]")
     return "\n".join([*lines, *notes])
 
 
 def _listed(workspace: Workspace, path: str) -> str:
-    try:
-        with os.scandir(workspace.path(path)) as found:
-            names = [one.name + ("/" if one.is_dir() else "") for one in islice(found, ENTRIES + 1)]
-    except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}") from error
+    with os.scandir(workspace.path(path)) as found:
+        names = [one.name + ("/" if one.is_dir(follow_symlinks=False) else "") for one in islice(found, ENTRIES + 1)]
     more = [f"[more than {ENTRIES} entries]"] if len(names) > ENTRIES else []
     return "\n".join([*sorted(names[:ENTRIES]), *more]) or "[the folder is empty]"
 
@@ -88,38 +83,41 @@ async def _write_file(workspace: Workspace, arguments: Arguments) -> str:
 
 
 def _write(workspace: Workspace, path: str, content: str) -> str:
-    new = not workspace.path(path).exists()
+    real = workspace.path(path)
+    new = not real.exists()
     data = encoded(content, Encoding("utf-8"), path)
-    written = workspace.write(path, data)
+    if REDACTED in content and not new:
+        _keep_secrets(workspace, path, content)
+    workspace.write(path, data)
     did = "created" if new else "wrote over"
-    return f"{did} {workspace.name(written)}: {len(content.splitlines())} lines, {len(data):,} bytes"
+    return f"{did} {workspace.name(real)}: {len(lines_of(content))} lines, {len(data):,} bytes"
+
+
+def _keep_secrets(workspace: Workspace, path: str, content: str) -> None:
+    """Raises `ToolError` where what stands for a hidden value would be written over it."""
+    before = workspace.read(path).decode("utf-8", "replace")
+    if workspace.holds_secret(before) and content.count(REDACTED) > before.count(REDACTED):
+        raise ToolError(f"{path}: {REDACTED} stands for a value that is not shown, and would replace it; use patch")
 
 
 def _preview(workspace: Workspace, arguments: Arguments) -> str:
     path, content = _to_write(arguments)
     real = workspace.path(path)
     if not real.exists():
-        return f"new file {workspace.name(real)}\n" + shortened([f"+{line}" for line in content.splitlines()])
-    start = workspace.read(path)
-    encoding = encoding_of(start[:START_BYTES])
+        return f"new file {workspace.name(real)}\n" + beginning([f"+{line}" for line in lines_of(content)])
+    if real.is_file() and real.stat().st_size > MOST_READ:
+        return f"write over {workspace.name(real)}, {real.stat().st_size:,} bytes"
+    data = workspace.read(path)
+    encoding = encoding_of(data[:START_BYTES])
     if encoding is None:
-        return f"write over {workspace.name(real)}, a {kind_of(start)}"
-    return difference(workspace.name(real), encoding.decode(start), content)
+        return f"write over {workspace.name(real)}, a {kind_of(data)}"
+    return difference(workspace.name(real), encoding.decode(data), content)
 
 
 def _to_write(arguments: Arguments) -> tuple[str, str]:
-    path, content = argument(arguments, "path", str), argument(arguments, "content", str, "")
-    if "content" not in arguments:
-        raise ToolError("content is missing: a text is wanted")
+    path, content = argument(arguments, "path", str), argument(arguments, "content", str)
     refuse_stand_ins(content)
     return path, content
-
-
-def refuse_stand_ins(content: str) -> None:
-    """Raises `ToolError` where a line is what stands in a conversation for something that left it."""
-    for line in map(str.strip, content.splitlines()):
-        if line in _STAND_INS:
-            raise ToolError(f"{line!r} stands for what was cut from this conversation: read the file again")
 
 
 def encoded(content: str, encoding: Encoding, path: str) -> bytes:
@@ -131,18 +129,7 @@ def encoded(content: str, encoding: Encoding, path: str) -> bytes:
         raise ToolError(f"{path}: {encoding.name} cannot write {bad!a}") from error
 
 
-def difference(name: str, before: str, after: str) -> str:
-    """What would change, for a person."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=2)
-    return shortened(list(lines)) or f"{name}: nothing would change"
-
-
-def shortened(lines: list[str]) -> str:
-    more = [f"… {len(lines) - PREVIEW_LINES} more lines"] if len(lines) > PREVIEW_LINES else []
-    return "\n".join([*(line[:200] for line in lines[:PREVIEW_LINES]), *more])
-
-
-READ_FILE = Tool(
+READ_FILE = tool(
     "read_file",
     "Show a text file, or the names in a folder. Long files are shown in parts.",
     parameters(
@@ -151,7 +138,7 @@ READ_FILE = Tool(
     ),
     _read_file,
 )
-WRITE_FILE = Tool(
+WRITE_FILE = tool(
     "write_file",
     "Write a whole file in UTF-8, new or over an old one; missing folders are made. To change a part, use patch.",
     parameters({"path": ("string", "The file, relative to this folder"), "content": ("string", "All of its text")}),

@@ -16,6 +16,8 @@ SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__
 MOST_BYTES = 5_000_000
 """Larger files are passed by."""
 LINE_CHARACTERS = 300
+_LINE_END = re.compile(r"\r\n|\r|\n")
+"""As `read_file` counts them: other characters that could end a line do not."""
 
 
 def files(root: Path, start: Path, glob: str) -> Iterator[Path]:
@@ -30,8 +32,17 @@ def files(root: Path, start: Path, glob: str) -> Iterator[Path]:
             shown = path.relative_to(root).as_posix()
             if path.is_symlink() or not path.is_file():
                 continue
-            if not glob or fnmatch.fnmatch(name, glob) or fnmatch.fnmatch(shown, glob):
+            if is_wanted(name, shown, glob):
                 yield path
+
+
+def is_wanted(name: str, shown: str, glob: str) -> bool:
+    """`**/` may stand for no folder at all."""
+    return (
+        not glob
+        or any(fnmatch.fnmatch(one, glob) for one in (name, shown))
+        or ("**/" in glob and fnmatch.fnmatch(shown, glob.replace("**/", "")))
+    )
 
 
 def lines(path: Path) -> list[str]:
@@ -42,7 +53,13 @@ def lines(path: Path) -> list[str]:
         data = path.read_bytes()
     except OSError:
         return []
-    return [] if b"\0" in data[:8_192] else data.decode("utf-8", "replace").splitlines()
+    if b"\0" in data[:8_192]:
+        return []
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", "replace")
+    return _LINE_END.split(text)
 
 
 def hits(wanted: dict[str, Any]) -> Iterator[str]:

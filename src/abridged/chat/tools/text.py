@@ -1,6 +1,7 @@
 """Bytes of a file as text, and back: the encoding, its mark and the line ends stay what they were."""
 
 import codecs
+import re
 from dataclasses import dataclass
 
 START_BYTES = 65_536
@@ -12,6 +13,10 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_CONTROLS = bytes(set(range(32)) - set(b"\a\b\t\n\f\r\x1b"))
+_MOST_CONTROLS = 0.05
+"""The share of bytes that no text has from which on something is no text."""
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _KINDS = {
     b"\x89PNG": "PNG picture", b"\xff\xd8\xff": "JPEG picture", b"GIF8": "GIF picture", b"%PDF": "PDF document",
     b"PK\x03\x04": "zip archive", b"\x1f\x8b": "gzip archive", b"\x7fELF": "program", b"SQLite format 3": "database",
@@ -25,8 +30,9 @@ class Encoding:
     name: str
     mark: bytes = b""
 
-    def decode(self, data: bytes) -> str:
-        return data.removeprefix(self.mark).decode(self.name, "replace")
+    def decode(self, data: bytes, errors: str = "replace") -> str:
+        """Raises `UnicodeDecodeError` where `errors` is "strict" and not all of it is in this encoding."""
+        return data.removeprefix(self.mark).decode(self.name, errors)
 
     def encode(self, text: str) -> bytes:
         """Raises `UnicodeEncodeError` for what the encoding does not have."""
@@ -41,23 +47,27 @@ class Encoding:
 def encoding_of(start: bytes) -> Encoding | None:
     """From the first `START_BYTES` of a file; `None` where they are no text."""
     for mark, name in _MARKS:
-        if start.startswith(mark):
+        if start.startswith(mark) and _reads_as(name, start.removeprefix(mark), final=len(start) < START_BYTES):
             return Encoding(name, mark)
-    if b"\0" in start or start.startswith(tuple(_KINDS)):
+    controls = len(start) - len(start.translate(None, _CONTROLS))
+    if b"\0" in start or controls > _MOST_CONTROLS * len(start) or start.startswith(tuple(_KINDS)):
         return None
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(start, final=len(start) < START_BYTES)
-    except UnicodeDecodeError:
-        return Encoding("cp1252") if _reads_as_cp1252(start) else Encoding("latin-1")
-    return Encoding("utf-8")
+    final = len(start) < START_BYTES
+    return Encoding(next((name for name in ("utf-8", "cp1252") if _reads_as(name, start, final=final)), "latin-1"))
 
 
-def _reads_as_cp1252(start: bytes) -> bool:
+def _reads_as(name: str, start: bytes, *, final: bool) -> bool:
     try:
-        start.decode("cp1252")
+        codecs.getincrementaldecoder(name)().decode(start, final=final)
     except UnicodeDecodeError:
         return False
     return True
+
+
+def lines_of(text: str) -> list[str]:
+    """Its lines as they are counted when a file is read: other characters that could end one do not."""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
 
 
 def kind_of(start: bytes) -> str:

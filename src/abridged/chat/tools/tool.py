@@ -1,12 +1,19 @@
-"""What a tool is: a name, what it takes, what it does; and, where it changes anything, what it would do."""
+"""What a tool is: a name, what it takes, what it does; and, where it changes anything, what it would do.
 
-from collections.abc import Awaitable, Callable
+Whatever leaves a tool made by `tool`, a result, a preview or a refusal, is bounded, holds nothing that is hidden, and
+can be encoded. Whatever goes wrong with a file is a `ToolError`.
+"""
+
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from abridged.chat.tools.workspace import ToolError, Workspace
 
 Arguments = dict[str, Any]
+CHARACTERS = 30_000
+"""Of what a tool gives, at most."""
 _T = TypeVar("_T", str, int, bool)
 _WORDS: dict[type, str] = {str: "a text", int: "a whole number", bool: "true or false"}
 
@@ -30,6 +37,49 @@ class Tool:
         """As the API wants it."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return {"type": "function", "function": function}
+
+
+def tool(
+    name: str,
+    description: str,
+    takes: dict[str, Any],
+    run: Callable[[Workspace, Arguments], Awaitable[str]],
+    preview: Callable[[Workspace, Arguments], str] | None = None,
+) -> Tool:
+    """A tool that takes the arguments of the schema `takes` and no others, and keeps what this module promises."""
+
+    async def run_it(workspace: Workspace, arguments: Arguments) -> str:
+        with _refusing(workspace, takes, arguments):
+            return _fit(workspace, await run(workspace, arguments))
+
+    def preview_it(workspace: Workspace, arguments: Arguments) -> str:
+        assert preview is not None
+        with _refusing(workspace, takes, arguments):
+            return _fit(workspace, preview(workspace, arguments))
+
+    return Tool(name, description, takes, run_it, preview_it if preview else None)
+
+
+@contextmanager
+def _refusing(workspace: Workspace, takes: dict[str, Any], arguments: Arguments) -> Generator[None]:
+    try:
+        unknown = next((str(name) for name in arguments if name not in takes["properties"]), None)
+        if unknown is not None:
+            raise ToolError(f"{unknown[:100]} is no argument; there are: {', '.join(takes['properties'])}")
+        yield
+    except ToolError as error:
+        raise ToolError(_fit(workspace, str(error))) from error
+    except OSError as error:
+        given = str(arguments.get("path", "."))[:120]
+        raise ToolError(_fit(workspace, f"{given}: {error.strerror or error}")) from error
+
+
+def _fit(workspace: Workspace, text: str) -> str:
+    text = workspace.clean(text)
+    if len(text) <= CHARACTERS:
+        return text
+    half = CHARACTERS // 2 - 50
+    return f"{text[:half]}\n[... {len(text) - 2 * half:,} characters left out ...]\n{text[-half:]}"
 
 
 def parameters(required: dict[str, tuple[str, str]], optional: dict[str, tuple[str, str]] | None = None) -> Arguments:

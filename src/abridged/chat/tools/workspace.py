@@ -2,15 +2,20 @@
 
 import os
 import stat
-import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+import uuid
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MOST_READ = 20_000_000
 """Bytes of a file that is read whole."""
+REDACTED = "[REDACTED]"
+"""Stands for a value that is hidden."""
 LEAST_SECRET = 8
 """Characters; a shorter value is no secret, and taking it out would break words."""
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY)
 
 
 class ToolError(Exception):
@@ -27,14 +32,21 @@ class Workspace:
     @property
     def environment(self) -> dict[str, str]:
         """What a command may see."""
-        return {name: value for name, value in os.environ.items() if name not in self._hidden}
+        secrets = self._secrets()
+        return {name: value for name, value in os.environ.items() if name not in self._hidden and value not in secrets}
 
     def clean(self, text: str) -> str:
-        """The text without the values that are hidden."""
-        for value in self._hidden.values():
-            if len(value) >= LEAST_SECRET:
-                text = text.replace(value, "[REDACTED]")
-        return text
+        """The text without the values that are hidden, and without halves of characters, which nobody can send."""
+        for value in self._secrets():
+            text = text.replace(value, REDACTED)
+        return text.encode("utf-8", "replace").decode()
+
+    def holds_secret(self, text: str) -> bool:
+        return any(value in text for value in self._secrets())
+
+    def _secrets(self) -> list[str]:
+        """The longest first: one may be part of another."""
+        return sorted((value for value in self._hidden.values() if len(value) >= LEAST_SECRET), key=len, reverse=True)
 
     def path(self, text: str) -> Path:
         """The real path of a file inside. Raises `ToolError` for one outside, and for what is no path."""
@@ -58,14 +70,35 @@ class Workspace:
         """A descriptor to read a file by. What is no file, a pipe or a device say, is refused and never waited for."""
         path = self.path(text)
         try:
-            found = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+            with self._folder(path) as folder:
+                found = os.open(path.name if path != self.root else ".", _READ, dir_fd=folder)
         except OSError as error:
             raise ToolError(f"{_short(text)}: {_why(error)}") from error
         mode = os.fstat(found).st_mode
-        if stat.S_ISREG(mode) and self.path(text) == path:
+        if stat.S_ISREG(mode):
             return found
         os.close(found)
-        raise ToolError(f"{_short(text)}: {'a folder' if stat.S_ISDIR(mode) else 'no ordinary file'}")
+        raise ToolError(f"{_short(text)}: {_no_file(mode)}")
+
+    @contextmanager
+    def _folder(self, path: Path, *, make: bool = False) -> Generator[int]:
+        """A descriptor of the folder that a real path is in. A link on the way, made meanwhile, is not followed."""
+        folder = os.open(self.root, _FOLDER)
+        try:
+            for part in path.relative_to(self.root).parts[:-1]:
+                try:
+                    inner = os.open(part, _FOLDER, dir_fd=folder)
+                except FileNotFoundError:
+                    if not make:
+                        raise
+                    with suppress(FileExistsError):
+                        os.mkdir(part, dir_fd=folder)
+                    inner = os.open(part, _FOLDER, dir_fd=folder)
+                os.close(folder)
+                folder = inner
+            yield folder
+        finally:
+            os.close(folder)
 
     def read(self, text: str) -> bytes:
         """A whole file. Raises `ToolError` for one that is too large."""
@@ -78,32 +111,40 @@ class Workspace:
     def write(self, text: str, data: bytes) -> Path:
         """Write a whole file, or leave the old one as it is; folders are made, and the file's mode stays."""
         path = self.path(text)
-        temporary: Path | None = None
         try:
-            if path.exists() and not path.is_file():
-                raise ToolError(f"{_short(text)}: {'a folder' if path.is_dir() else 'no ordinary file'}")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".abridged-")
-            temporary = Path(name)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            temporary.chmod(stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask())
-            if self.path(text) != path:  # a link that was made meanwhile
-                raise ToolError(f"{_short(text)}: it has changed meanwhile")
-            temporary.replace(path)
+            if path == self.root:
+                raise ToolError(f"{_short(text)}: a folder")
+            with self._folder(path, make=True) as folder:
+                self._replace(folder, path.name, data, text)
         except OSError as error:
             raise ToolError(f"{_short(text)}: {_why(error)}") from error
-        finally:
-            with suppress(OSError):
-                if temporary:
-                    temporary.unlink()
         return path
 
+    def _replace(self, folder: int, name: str, data: bytes, text: str) -> None:
+        """The new file is whole before it takes the old one's place; a link that took it meanwhile is replaced."""
+        mode: int | None = None
+        with suppress(FileNotFoundError):
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        if mode is not None and not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+            raise ToolError(f"{_short(text)}: {_no_file(mode)}")
+        keeps = mode is not None and stat.S_ISREG(mode)
+        if keeps and not os.access(name, os.W_OK, dir_fd=folder):  # replacing it would be allowed, but is not meant
+            raise ToolError(f"{_short(text)}: it may not be written")
+        temporary = f".abridged-{uuid.uuid4().hex}"
+        try:
+            with os.fdopen(os.open(temporary, _NEW, 0o600 if keeps else 0o666, dir_fd=folder), "wb") as file:
+                file.write(data)
+                if mode is not None and keeps:
+                    os.fchmod(file.fileno(), stat.S_IMODE(mode))
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+
+def _no_file(mode: int) -> str:
+    return "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
 
 
 def _short(text: str) -> str:
