@@ -18,8 +18,8 @@ from abridged.archive import Archive
 pytestmark = pytest.mark.slow
 WINDOW = 4_096
 STORIES = [
-    "Tell me of a lantern that stands on a hill, and of the keeper who lights it every evening. " * 6,
-    "Tell me of a river with three bridges, and of the boat that passes under all of them at night. " * 6,
+    "Tell me of a lantern that stands on a hill, and of the keeper who lights it every evening. " * 16,
+    "Tell me of a river with three bridges, and of the boat that passes under all of them at night. " * 16,
 ]
 
 
@@ -50,7 +50,7 @@ def test_ten_turns_and_a_server_that_dies(own_model: Callable[..., Any], port: i
     more = ("--context", str(WINDOW), "--port", str(port), "--free")
     settings = {
         "ABRIDGED_MODEL__CONTEXT_LENGTH": str(WINDOW),
-        "ABRIDGED_MODEL__MAX_OUTPUT_TOKENS": "64",
+        "ABRIDGED_MODEL__MAX_OUTPUT_TOKENS": "80",
         "ABRIDGED_ARCHIVE__PATH": str(tmp_path / "a.db"),
     }
     options = ["--model", "smollm2", "--base-url", f"http://127.0.0.1:{port}/v1", "--no-tools"]
