@@ -2,7 +2,8 @@
 
 `contents` has each distinct message once, by the hash of its JSON. `messages` is what a session said, in order.
 A compaction is the list of contents before and after it. What is live in a session now is the list after its last
-compaction and all messages since.
+compaction and all messages since. `passages` and their two indexes are for recall: made when somebody asks, and made
+anew where they are missing.
 """
 
 import sqlite3
@@ -22,6 +23,14 @@ VERSIONS: tuple[tuple[str, ...], ...] = (
         " before TEXT NOT NULL, after TEXT NOT NULL, report TEXT NOT NULL,"
         " PRIMARY KEY (session, number)) WITHOUT ROWID",
         "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61')",
+    ),
+    (
+        "ALTER TABLE sessions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE passages (id INTEGER PRIMARY KEY, session TEXT NOT NULL REFERENCES sessions(id) ON DELETE"
+        " CASCADE, place INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, header TEXT NOT NULL)",
+        "CREATE INDEX passages_by_place ON passages (session, place)",
+        "CREATE VIRTUAL TABLE passage_words USING fts5 (text, content='', tokenize='porter unicode61')",
+        "CREATE VIRTUAL TABLE passage_names USING fts5 (text, content='', tokenize='trigram')",
     ),
 )
 

@@ -26,6 +26,7 @@ BUSY_SECONDS = 20.0
 """How long a change waits for others'."""
 LEASE_SECONDS = 300.0
 """How long a session belongs to who compresses it, when he is never heard of again."""
+_NO_END = 1 << 62
 _CHUNK = 500
 """Contents read by one statement."""
 
@@ -111,7 +112,7 @@ class Archive:
     def start(self, session: str, *, engine: str = "", parent: str | None = None) -> bool:
         """Make a session, or go on with it. Returns whether it was there."""
         now = time.time()
-        with self._change() as change:
+        with self.change() as change:
             there = change.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone() is not None
             change.execute(
                 "INSERT INTO sessions (id, started, last, engine, parent) VALUES (?, ?, ?, ?, ?)"
@@ -123,7 +124,7 @@ class Archive:
     def end(self, session: str) -> None:
         """The session truly ended."""
         now = time.time()
-        with self._change() as change:
+        with self.change() as change:
             change.execute("UPDATE sessions SET ended = ?, owner = NULL WHERE id = ?", (now, session))
             if self.retention_days is not None:
                 change.execute("DELETE FROM sessions WHERE ended < ?", (now - self.retention_days * 86_400,))
@@ -133,7 +134,7 @@ class Archive:
         return self._infos("ORDER BY last DESC, id", ())
 
     def _infos(self, which: str, values: tuple[str, ...]) -> list[SessionInfo]:
-        with self._look() as look:
+        with self.look() as look:
             rows = look.execute(
                 "SELECT id, started, last, ended, engine, state,"
                 " (SELECT count(*) FROM messages WHERE session = id),"
@@ -163,19 +164,19 @@ class Archive:
 
     def state(self, session: str) -> dict[str, Any]:
         """What was saved by `save_state`; {} where nothing was."""
-        with self._look() as look:
+        with self.look() as look:
             row = look.execute("SELECT state FROM sessions WHERE id = ?", (session,)).fetchone()
         return json.loads(row[0]) if row else {}
 
     def save_state(self, session: str, state: dict[str, Any]) -> None:
-        with self._change() as change:
+        with self.change() as change:
             change.execute("UPDATE sessions SET state = ? WHERE id = ?", (json.dumps(state, default=str), session))
 
     # -- messages --------------------------------------------------------------------------------------------------
 
     def append(self, session: str, messages: Sequence[Message]) -> int:
         """What a session said, after all that it said before. Returns how many messages it has said now."""
-        with self._change() as change:
+        with self.change() as change:
             return self._append(change, session, messages)
 
     def _append(self, change: sqlite3.Connection, session: str, messages: Sequence[Message]) -> int:
@@ -205,19 +206,19 @@ class Archive:
             ids.append(int(row[0]))
         return ids
 
-    def transcript(self, session: str, first: int = 0) -> list[Message]:
-        """All that a session ever said, from place `first` on, without summaries."""
-        with self._look() as look:
+    def transcript(self, session: str, first: int = 0, end: int | None = None) -> list[Message]:
+        """All that a session ever said, from place `first` on and before place `end`, without summaries."""
+        with self.look() as look:
             rows = look.execute(
                 "SELECT json FROM messages JOIN contents ON contents.id = content"
-                " WHERE session = ? AND place >= ? ORDER BY place",
-                (session, first),
+                " WHERE session = ? AND place >= ? AND place < ? ORDER BY place",
+                (session, first, _NO_END if end is None else end),
             ).fetchall()
         return [json.loads(text) for (text,) in rows]
 
     def live(self, session: str) -> tuple[list[Message], int]:
         """The conversation as it goes on, summary included, and the number of the last compaction (0 = none)."""
-        with self._look() as look:
+        with self.look() as look:
             row = look.execute(
                 "SELECT number, place, after FROM compactions WHERE session = ? ORDER BY number DESC LIMIT 1",
                 (session,),
@@ -253,7 +254,7 @@ class Archive:
         `unsaid`: messages of `before` that were not appended yet. `state`: saved along.
         """
         now = time.time()
-        with self._change() as change:
+        with self.change() as change:
             (number,) = change.execute(
                 "SELECT coalesce(max(number), 0) FROM compactions WHERE session = ?", (session,)
             ).fetchone()
@@ -271,7 +272,7 @@ class Archive:
 
     def compactions(self, session: str) -> list[Compaction]:
         """The compactions of a session, the first one first."""
-        with self._look() as look:
+        with self.look() as look:
             rows = look.execute(
                 "SELECT number, at, json_array_length(before), json_array_length(after), report"
                 " FROM compactions WHERE session = ? ORDER BY number",
@@ -291,7 +292,7 @@ class Archive:
         return self._side("after", session, number)
 
     def _side(self, column: str, session: str, number: int) -> list[Message]:
-        with self._look() as look:
+        with self.look() as look:
             row = look.execute(
                 f"SELECT {column} FROM compactions WHERE session = ? AND number = ?", (session, number)
             ).fetchone()
@@ -307,7 +308,7 @@ class Archive:
         What a process held that is no longer there is free.
         """
         now = time.time()
-        with self._change() as change:
+        with self.change() as change:
             row = change.execute("SELECT owner, owned_until FROM sessions WHERE id = ?", (session,)).fetchone()
             held, until = row or (None, 0.0)
             if held not in (None, owner) and (until or 0.0) >= now and not is_gone(str(held)):
@@ -317,7 +318,7 @@ class Archive:
             )
 
     def release(self, session: str, owner: str) -> None:
-        with self._change() as change:
+        with self.change() as change:
             change.execute("UPDATE sessions SET owner = NULL WHERE id = ? AND owner = ?", (session, owner))
 
     # -- finding -----------------------------------------------------------------------------------------------------
@@ -330,7 +331,7 @@ class Archive:
         best = "(SELECT rowid AS id, rank FROM words WHERE words MATCH :asked ORDER BY rank LIMIT :limit)"
         inside = "(SELECT rowid AS id, rank FROM words WHERE words MATCH :asked)"
         where = "" if session is None else "WHERE messages.session = :session"
-        with self._look() as look:
+        with self.look() as look:
             rows = look.execute(
                 f"SELECT messages.session, messages.place, contents.json FROM {best if session is None else inside}"
                 " AS found JOIN contents ON contents.id = found.id JOIN messages ON messages.content = found.id"
@@ -347,7 +348,7 @@ class Archive:
 
     def stats(self) -> dict[str, int]:
         """Rows and bytes."""
-        with self._look() as look:
+        with self.look() as look:
             counts = {
                 table: look.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
                 for table in ("sessions", "messages", "contents", "compactions")
@@ -357,7 +358,7 @@ class Archive:
 
     def vacuum(self, *, ended_before: float | None = None) -> int:
         """Forget sessions that ended before that time (seconds since the epoch), give room back; returns how many."""
-        with self._change() as change:
+        with self.change() as change:
             gone = 0
             if ended_before is not None:
                 gone = change.execute("DELETE FROM sessions WHERE ended < ?", (ended_before,)).rowcount
@@ -367,7 +368,7 @@ class Archive:
         return gone
 
     def _forget_unused(self, change: sqlite3.Connection) -> None:
-        """Contents that no message and no compaction has any more."""
+        """Contents that no message and no compaction has any more; passages are found anew when somebody asks."""
         change.execute("CREATE TEMP TABLE used AS SELECT DISTINCT content AS id FROM messages")
         for column in ("before", "after"):
             change.execute(f"INSERT INTO used SELECT value FROM compactions, json_each({column})")
@@ -378,11 +379,15 @@ class Archive:
             )
         change.executemany("DELETE FROM contents WHERE id = ?", [(id_,) for id_, _ in unused])
         change.execute("DROP TABLE used")
+        change.execute("DELETE FROM passages")
+        for table in ("passage_words", "passage_names"):
+            change.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
+        change.execute("UPDATE sessions SET indexed = 0")
 
     # -- transactions ------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _change(self) -> Generator[sqlite3.Connection]:
+    def change(self) -> Generator[sqlite3.Connection]:
         """One transaction that writes; all of it, or nothing."""
         with self._lock, self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
@@ -395,7 +400,7 @@ class Archive:
                 raise
 
     @contextlib.contextmanager
-    def _look(self) -> Generator[sqlite3.Connection]:
+    def look(self) -> Generator[sqlite3.Connection]:
         with self._lock, self._explained():
             yield self._connection
 

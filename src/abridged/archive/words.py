@@ -13,10 +13,12 @@ MOST_CHARS = 50_000
 
 def searched_text(message: Message) -> str:
     """The text of a message as it is indexed; half characters cannot be."""
-    text = replayed_text(message)[:MOST_CHARS]
-    if not text.isascii():
-        text = _CJK.sub(r" \1 ", text.encode("utf-8", "replace").decode())
-    return text
+    return spaced(replayed_text(message)[:MOST_CHARS].encode("utf-8", "replace").decode())
+
+
+def spaced(text: str) -> str:
+    """The text with blanks around each Chinese, Japanese or Korean character, so that each is a word."""
+    return text if text.isascii() else _CJK.sub(r" \1 ", text)
 
 
 def query_for(asked: str) -> str:
@@ -26,7 +28,7 @@ def query_for(asked: str) -> str:
     """
     terms: list[str] = []
     for quoted, word in _TERM.findall(asked):
-        parts = re.findall(r"\w+", _CJK.sub(r" \1 ", quoted or word).replace("_", " "))
+        parts = re.findall(r"\w+", spaced(quoted or word).replace("_", " "))
         if parts:
             terms.append('"' + " ".join(parts) + '"')
     return " AND ".join(terms)
