@@ -1,15 +1,17 @@
 """Whether what was said is found again: questions made by rule from recorded sessions.
 
-python -m bench.recall [--questions 200] [--seed 1]
+python -m bench.recall [--questions 200] [--seed 1] [--messages 100000]
 
 Each asks for one id, path, value or error by what stands beside it, once in the words of the session and once with
 synonyms in their place. It is answered when one of the first five passages holds the answer, letter for letter.
-Weights were chosen on the even sessions and are judged on the odd ones.
+Weights were chosen on the even sessions and are judged on the odd ones. With `--messages` the time of a look into a
+session of that length is measured as well.
 """
 
 import argparse
 import random
 import re
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from abridged.archive import Archive
 from abridged.archive.recall import Recall
 from abridged.conversation.measure import replayed_text
 from abridged.summary.identifiers import labels_in, names_in_word
+from bench.planted import conversation
 from bench.real_sessions import sessions
 
 SYNONYMS = {
@@ -96,10 +99,33 @@ def judged(archive: Archive, asked: list[Question]) -> tuple[float, float, list[
     return right[0] / len(asked), right[1] / len(asked), sorted(taken)
 
 
+def speed(count: int, dice: random.Random) -> None:
+    """Seconds of a look into a long session of planted facts, in a file."""
+    with tempfile.TemporaryDirectory() as folder, Archive(f"{folder}/a.db") as archive:
+        archive.start("s")
+        archive.append("s", conversation(count // 4, seed=5))
+        recall, taken = Recall(archive), list[float]()
+        started = time.perf_counter()
+        recall.find("harbour", "s")
+        print(f"caught up with {count:,} messages in {time.perf_counter() - started:.1f} s")
+        for _ in range(300):
+            n = dice.randrange(count // 4)
+            asked = dice.choice(
+                (f"which ticket WH-{10_000 + 7 * n}", f"error E{n}", f"k{n}", "harbour truck refund what was decided",
+                 "paper transit", "which column may never be changed")
+            )  # fmt: skip
+            started = time.perf_counter()
+            recall.find(asked, "s")
+            taken.append(time.perf_counter() - started)
+        taken.sort()
+        print(f"a look: median {1_000 * taken[150]:.1f} ms, p95 {1_000 * taken[285]:.1f} ms")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--messages", type=int, default=0)
     given = parser.parse_args()
     dice = random.Random(given.seed)
     taken = [(name, messages) for name, messages in sessions() if len(messages) >= 20]
@@ -119,6 +145,8 @@ def main() -> None:
                 f"exact {100 * exact:.1f} %, paraphrase {100 * paraphrase:.1f} %; "
                 f"median {1_000 * spent[len(spent) // 2]:.1f} ms"
             )
+    if given.messages:
+        speed(given.messages, dice)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ def engine_from(config: Config, model: str | None = None, progress: Progress | N
         summarizer=_summarizer(config, "model", model),
         fallback_summarizer=_summarizer(config, "fallback_model", model),
         progress=progress,
+        recall=config.get("archive.recall", model),
         **asdict(config.settings(model)),
     )
 

@@ -47,7 +47,8 @@ def test_a_turn(room: Make):
     assert one.archive is not None
     assert one.archive.transcript("s") == one.messages
     assert one.agent.used_tokens > 100
-    assert one.server.tools == ["terminal", "read_file", "write_file", "patch", "search_files"]
+    ours, engines = ["terminal", "read_file", "write_file", "patch", "search_files"], ["recall_search", "recall_get"]
+    assert one.server.tools == [*ours, *engines]
 
 
 def test_a_tool_runs_when_the_user_allows_it(room: Make, tmp_path: Path):

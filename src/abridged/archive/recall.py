@@ -29,6 +29,12 @@ MOST_CHARS = 1_000_000
 """Of one message; what lies beyond is data that nobody asks for by a word."""
 CANDIDATES = 200
 """Passages that each way of looking may propose."""
+COMMON = 5_000
+"""A word in more passages than this is everywhere."""
+COMMON_WEIGHT, STEM, LOOKED_INTO = 1.0, 6, 60
+"""What such a word adds, by its first letters, in so many of the passages that others proposed."""
+MOST_TERMS = 40
+"""Words of a question that are looked for."""
 AROUND_CHARS = 200
 """What is shown before and behind a passage."""
 OF_ONE_MESSAGE = 2
@@ -149,8 +155,7 @@ def names_in(text: str) -> list[str]:
 def _scores(look: sqlite3.Connection, session: str, question: str, before: int | None) -> dict[int, float]:
     """Passage -> score: how well its words fit, and how rare the names are that it has."""
     end = _NO_END if before is None else before
-    words = _words_query(question)
-    scores: defaultdict[int, float] = defaultdict(float, _matching(look, "passage_words", words, session, end))
+    scores: defaultdict[int, float] = defaultdict(float, _by_words(look, _terms(question), session, end))
     (count,) = look.execute("SELECT count(*) FROM passages WHERE session = ?", (session,)).fetchone()
     for name in _names(question):
         holding = _matching(look, "passage_names", name, session, end)
@@ -160,29 +165,76 @@ def _scores(look: sqlite3.Connection, session: str, question: str, before: int |
     return scores
 
 
+def _by_words(look: sqlite3.Connection, terms: list[str], session: str, end: int) -> dict[int, float]:
+    """Passages with any of the words. To rank by a word that is everywhere takes long and tells little: such words
+    propose only where there is no rarer one, the newest passages with all of them, and else only add their part."""
+    common = [term for term in terms if _is_common(look, term)]
+    rare = [term for term in terms if term not in common]
+    if rare or not common:
+        found = _matching(look, "passage_words", " OR ".join(rare), session, end)
+    else:
+        ids = _newest(look, " AND ".join(common), session, end) or _newest(look, " OR ".join(common), session, end)
+        found = dict.fromkeys(ids, 0.0)
+    if common:
+        best = sorted(found, key=found.__getitem__, reverse=True)[:LOOKED_INTO]
+        for id_, text in _texts(look, best):
+            found[id_] += COMMON_WEIGHT * sum(term.strip('"')[:STEM] in text for term in common)
+    return found
+
+
+def _is_common(look: sqlite3.Connection, term: str) -> bool:
+    query = "SELECT count(*) FROM (SELECT 1 FROM passage_words WHERE passage_words MATCH ? LIMIT ?)"
+    (count,) = look.execute(query, (term, COMMON + 1)).fetchone()
+    return count > COMMON
+
+
 def _matching(look: sqlite3.Connection, table: str, query: str, session: str, end: int) -> dict[int, float]:
     """The passages that fit best, and how well."""
     if not query:
         return {}
     rows = look.execute(
-        f"SELECT passages.id, -rank FROM {table} JOIN passages ON passages.id = {table}.rowid"
+        f"SELECT passages.id, -rank FROM {table} CROSS JOIN passages ON passages.id = {table}.rowid"
         f" WHERE {table} MATCH ? AND passages.session = ? AND passages.place < ? ORDER BY rank LIMIT ?",
         (query, session, end, CANDIDATES),
     )
     return dict(rows.fetchall())
 
 
-def _words_query(question: str) -> str:
-    """Any of the words; what stands in quotes as a phrase."""
+def _newest(look: sqlite3.Connection, query: str, session: str, end: int) -> list[int]:
+    rows = look.execute(
+        "SELECT passages.id FROM passage_words CROSS JOIN passages ON passages.id = passage_words.rowid"
+        " WHERE passage_words MATCH ? AND passages.session = ? AND passages.place < ?"
+        " ORDER BY passage_words.rowid DESC LIMIT ?",
+        (query, session, end, CANDIDATES),
+    )
+    return [id_ for (id_,) in rows.fetchall()]
+
+
+def _texts(look: sqlite3.Connection, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Passages in lower case, as they are looked into."""
+    marks = ",".join("?" * len(ids))
+    rows = look.execute(
+        "SELECT passages.id, start, length, header, json FROM passages JOIN messages ON"
+        " messages.session = passages.session AND messages.place = passages.place JOIN contents ON"
+        f" contents.id = content WHERE passages.id IN ({marks})",
+        tuple(ids),
+    )
+    for id_, start, length, header, text in rows.fetchall():
+        whole = replayed_text(json.loads(text))
+        yield id_, spaced(f"{header} {whole[start : start + length]}").lower()
+
+
+def _terms(question: str) -> list[str]:
+    """The words as queries; what stands in quotes is a phrase."""
     terms = [" ".join(re.findall(r"\w+", spaced(phrase))) for phrase in re.findall(r'"([^"]+)"', question)]
-    words = re.findall(r"[^\W_]+", spaced(question).lower())
-    terms += [word for word in dict.fromkeys(words) if word not in _STOP]
-    return " OR ".join(f'"{term}"' for term in terms if term)
+    words = dict.fromkeys(re.findall(r"[^\W_]+", spaced(question).lower()))
+    terms += [word for word in words if word not in _STOP]
+    return [f'"{term}"' for term in terms if term][:MOST_TERMS]
 
 
 def _names(question: str) -> list[str]:
     """Each name as a query; it may be a part of a longer one."""
-    return ['"' + name.replace('"', '""') + '"' for name in names_in(question) if len(name) >= 3]
+    return ['"' + name.replace('"', '""') + '"' for name in names_in(question) if len(name) >= 3][:MOST_TERMS]
 
 
 def _shown(look: sqlite3.Connection, session: str, scores: dict[int, float]) -> Iterator[Found]:

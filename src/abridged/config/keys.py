@@ -48,6 +48,7 @@ _OWN = {
     "summarizer.fallback_model": Key((str, _NONE), None, "who is asked when the first one fails"),
     "archive.enabled": Key((bool,), True, "whether what is said is kept"),
     "archive.path": Key((str,), "~/.local/share/abridged/archive.db", "where; relative to the project's folder"),
+    "archive.recall": Key((bool,), True, "whether the model has tools to read back what was compressed away"),
     "archive.retention_days": Key(
         (int, float, _NONE), None, "days until ended sessions are forgotten; null = never", 0
     ),

@@ -46,6 +46,8 @@ class Compression:
     progress: Progress | None = None
     keep: str | None = None
     """What a host wants to see in the summary, word for word."""
+    note: str = ""
+    """Stands before the summary, and is no part of it."""
 
     def run(self, messages: list[Message], report: CompressionReport) -> list[Message]:
         """The new list; `messages` stays as it is. What was done is written into `report`."""
@@ -135,7 +137,7 @@ class Compression:
         earlier = sum(map(self.tokens.counter, given.previous))
         ratio = self.settings.summary_ratio
         report.summary_budget = self.budget.summary_tokens(replaced + int(earlier / ratio), ratio)
-        room = max(40, report.summary_budget - frame_tokens(self.tokens.counter))
+        room = max(40, report.summary_budget - self._frame_tokens)
         try:
             tools = Tools(self.tokens.counter, self.settings, self.redactor, self.digests)
             handover = prepare(given, room, tools, for_a_model=not self.ladder.empty)
@@ -151,7 +153,11 @@ class Compression:
         report.summary_writer = "offline" if text is None else "model"
         report.prompt_version = "" if text is None else PROMPT_VERSION
         self._describe(extract, report)
-        return frame(extract.document.render())
+        return frame(extract.document.render(), self.note)
+
+    @property
+    def _frame_tokens(self) -> int:
+        return frame_tokens(self.tokens.counter) + (self.tokens.counter(self.note) if self.note else 0)
 
     def _written(self, handover: Handover, report: CompressionReport) -> str | None:
         """A model's text that passed every check; `None` where there is no model or none could write."""
@@ -176,7 +182,7 @@ class Compression:
         return True
 
     def _describe(self, extract: Extract, report: CompressionReport) -> None:
-        report.summary_tokens = extract.tokens + frame_tokens(self.tokens.counter)
+        report.summary_tokens = extract.tokens + self._frame_tokens
         report.facts_found, report.facts_kept = extract.facts_found, extract.facts_kept
         report.lines_left_out = extract.lines_left_out
         report.added = extract.added

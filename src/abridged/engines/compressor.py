@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from abridged.budget import Budget, Settings, SettingsArguments
 from abridged.conversation.measure import TokenMemo
@@ -22,6 +22,9 @@ from abridged.summarizers import AnySummarizer, CancelToken, Ladder, SummaryRequ
 from abridged.summarizers.answer import usable
 from abridged.summary.redact import Redactor, redact
 
+if TYPE_CHECKING:
+    from abridged.engines.recall import RecallTools
+
 
 class ContextCompressor(ContextEngine):
     """Keeps head and tail, prunes old tool results, and replaces the middle by a structured summary.
@@ -30,7 +33,8 @@ class ContextCompressor(ContextEngine):
     `summarizer`: who writes summaries, `None` = by rule, offline; `fallback_summarizer`: who is asked when it cannot.
     `counter`: text -> tokens. `clock`: seconds of wall clock. `redactor`: text -> text without secrets. `digests`: one
     line per tool result. `progress`: told, before each request to a summariser, which part of how many it is. Every
-    number of `Settings` is a keyword argument. Raises `ConfigError`.
+    number of `Settings` is a keyword argument. `recall`: whether a host with an archive is offered tools to read back
+    what was replaced. Raises `ConfigError`.
     """
 
     def __init__(
@@ -45,9 +49,11 @@ class ContextCompressor(ContextEngine):
         redactor: Redactor | None = None,
         digests: DigestRegistry | None = None,
         progress: Progress | None = None,
+        recall: bool = True,
         **settings: Unpack[SettingsArguments],
     ) -> None:
         self.settings = Settings(**settings)
+        self._recalls = recall
         self._counter = counter or default_counter()
         self._redactor = redactor or redact
         self._digests = digests or DIGESTS
@@ -84,7 +90,13 @@ class ContextCompressor(ContextEngine):
         self.threshold_tokens = budget.threshold_tokens
 
     def on_session_start(self, session_id: str, **kwargs: Any) -> None:
+        """`archive`: where what is said is kept, where it is."""
         self.on_session_reset()
+        archive = kwargs.get("archive")
+        if archive is not None and self._recalls:
+            from abridged.engines.recall import RecallTools  # it needs SQLite, and who has no archive does not
+
+            self._recall = RecallTools(archive, session_id)
 
     def on_session_reset(self) -> None:
         super().on_session_reset()
@@ -92,6 +104,8 @@ class ContextCompressor(ContextEngine):
         self._guard.reset()
         self._ladder.reset()
         self._meter = Meter()
+        self._recall: RecallTools | None = None
+        self._note = ""
         self._tokens = TokenMemo(self._counter)
         self._prompt_before = 0
 
@@ -152,6 +166,21 @@ class ContextCompressor(ContextEngine):
         report.seconds = time.perf_counter() - started
         return result
 
+    # -- reading back --------------------------------------------------------------------------------
+
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        """Tools that read back what was replaced. From when on a host asks for them every summary names them."""
+        if self._recall is None:
+            return []
+        from abridged.engines.recall import NOTE
+
+        self._note = NOTE
+        return self._recall.schemas()
+
+    def handle_tool_call(self, name: str, args: dict[str, Any], **kwargs: Any) -> str:
+        answer = self._recall.handle(name, args) if self._recall else None
+        return super().handle_tool_call(name, args, **kwargs) if answer is None else answer
+
     # -- ahead of time -------------------------------------------------------------------------------
 
     def prepare(self, messages: list[Message], *, cancel: CancelToken | None = None) -> "Prepared":
@@ -197,7 +226,7 @@ class ContextCompressor(ContextEngine):
     ) -> Compression:
         return Compression(
             self.settings, self.budget, memo, self._redactor, self._digests, self._ladder, tokens,
-            cancel or CancelToken(), self._progress, keep,
+            cancel or CancelToken(), self._progress, keep, self._note,
         )  # fmt: skip
 
     async def acompress(

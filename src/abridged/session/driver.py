@@ -115,7 +115,8 @@ class ContextSession:
         return cls.start(session_id, engine=engine, archive=given, **options)
 
     def _begin(self) -> None:
-        self._from_engine(self.engine.on_session_start, self.id)
+        start = self.engine.on_session_start
+        self._from_engine(partial(start, self.id, **_understood(start, {"archive": self.archive})))
         state = self._history.open(self.engine.name)
         if state is not None:
             self._from_engine(self.engine.import_state, state)

@@ -57,9 +57,9 @@ def static_marker(turns: int) -> str:
     )
 
 
-def frame(body: str) -> str:
-    """The whole text of a summary: prefix, body, end marker."""
-    return f"{PREFIX}\n\n{body.strip()}\n\n{END_MARKER}"
+def frame(body: str, note: str = "") -> str:
+    """The whole text of a summary: prefix, a note of the engine that is no part of the summary, body, end marker."""
+    return "\n\n".join(part for part in (PREFIX, note, body.strip(), END_MARKER) if part)
 
 
 @dataclass(frozen=True, slots=True)

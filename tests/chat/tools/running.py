@@ -1,6 +1,7 @@
 """Tools as the agent uses them."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,19 @@ def preview(folder: Path, name: str, **arguments: Any) -> str:
 
 def running(mark: str) -> list[str]:
     """The command lines of all processes that hold a mark."""
-    found: list[str] = []
+    return [line for _, line in _marked(mark)]
+
+
+def end_all(mark: str) -> None:
+    for one, _ in _marked(mark):
+        with suppress(psutil.Error):
+            one.kill()
+
+
+def _marked(mark: str) -> list[tuple[psutil.Process, str]]:
+    found: list[tuple[psutil.Process, str]] = []
     for one in psutil.process_iter(["cmdline", "status"]):
         line = " ".join(one.info["cmdline"] or [])
         if mark in line and one.info["status"] != psutil.STATUS_ZOMBIE:
-            found.append(line)
+            found.append((one, line))
     return found

@@ -97,8 +97,8 @@ def test_a_link_that_comes_and_goes_leads_nowhere(swapped: str, folder: Path):
     work = threading.Thread(target=swap)
     work.start()
     try:
-        read = {use(folder, "read_file", path="sub/file.txt") for _ in range(150)}
-        for _ in range(150):
+        read = {use(folder, "read_file", path="sub/file.txt") for _ in range(60)}
+        for _ in range(60):
             use(folder, "write_file", path="sub/file.txt", content="ours")
     finally:
         stop.set()
@@ -170,6 +170,26 @@ def test_a_long_file_is_shown_in_parts(folder: Path):
     assert use(folder, "read_file", path="long.txt", offset=3, limit=1).startswith("line 3\n[lines 3-3; more")
 
 
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize(
+    "data", [b"a\nbb\n\nccc\n\n", b"a\r\nbb\r\n\r\nccc", b"one\rtwo\r\nlonger than a chunk\n\nx", b"\n"]
+)
+def test_any_part_is_the_part_that_was_asked_for(
+    chunk: int, data: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (folder / "file").write_bytes(data)
+    monkeypatch.setattr("abridged.chat.tools.files.CHUNK_CHARACTERS", chunk)
+    lines = data.decode().splitlines()
+    for first in range(1, len(lines) + 1):
+        shown = use(folder, "read_file", path="file", offset=first).split("\n")
+        assert shown[: len(lines) - first + 1] == lines[first - 1 :]
+        assert shown[len(lines) - first + 1 :] == (
+            [f"[lines {first}-{len(lines)}, the last ones]"] if first > 1 else []
+        )
+        assert use(folder, "read_file", path="file", offset=first, limit=1).split("\n")[0] == lines[first - 1]
+    assert use(folder, "read_file", path="file", offset=len(lines) + 1) == f"[the file has {len(lines)} lines]"
+
+
 def test_bytes_that_come_late(folder: Path):
     (folder / "late.txt").write_bytes(b"an ordinary line\n" * 5_000 + b"caf\xe9\n")
     shown = use(folder, "read_file", path="late.txt", offset=5_001)
@@ -189,7 +209,7 @@ def test_a_large_file_takes_no_room(folder: Path):
         for _ in range(100):
             file.write(b"a line of a hundred characters or so, again and again, until the file is large\n" * 12_500)
     tracemalloc.start()
-    shown = use(folder, "read_file", path="large.txt", offset=1_000_000, limit=2)
+    shown = use(folder, "read_file", path="large.txt", offset=500_000, limit=2)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert shown.startswith("a line")
@@ -393,8 +413,7 @@ def tree(folder: Path) -> Path:
         ({"pattern": "below"}, ["odd/feed.txt:2: below"]),
         ({"glob": "src/*.py"}, ["src/app.py", "src/test_app.py"]),
         ({"pattern": "no such thing"}, ["[nothing found]"]),
-        ({"pattern": "e", "limit": 1, "glob": "*e.md"}, ["readme.md:1: # Needle"]),
-        ({"pattern": "e", "limit": 1}, ["odd/feed.txt:2: below", "[more than 1 hits: narrow it down]"]),
+        ({"pattern": "e", "limit": 1}, ["readme.md:1: # Needle", "[more than 1 hits: narrow it down]"]),
     ],
 )
 def test_finding(arguments: dict[str, Any], hits: list[str], folder: Path):
@@ -416,8 +435,8 @@ def test_what_cannot_be_looked_for(arguments: dict[str, Any], said: str, folder:
 
 def test_a_pattern_that_never_comes_to_an_end(folder: Path, monkeypatch: pytest.MonkeyPatch):
     (folder / "trap.txt").write_text("a" * 40 + "b\n")
-    monkeypatch.setattr("abridged.chat.tools.search.SECONDS", 1.5)
-    assert "timed out after 1.5 s" in use(folder, "search_files", pattern="(a+)+$")
+    monkeypatch.setattr("abridged.chat.tools.search.SECONDS", 0.5)
+    assert "timed out after 0.5 s" in use(folder, "search_files", pattern="(a+)+$")
 
 
 def test_no_link_leads_out(folder: Path):

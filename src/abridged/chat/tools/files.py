@@ -16,6 +16,8 @@ CHARACTERS = 29_000
 """Of a file that are shown at once; what is said of it has room beside them."""
 LINE_CHARACTERS = 2_000
 """Of a line that are shown."""
+CHUNK_CHARACTERS = 262_144
+"""That are passed by at once."""
 ENTRIES = 500
 """Names of a folder that are listed."""
 
@@ -42,14 +44,13 @@ def _read(workspace: Workspace, path: str, first: int, count: int) -> str:
 
 def _part(text: io.TextIOWrapper, encoding: Encoding, first: int, count: int) -> str:
     """Lines from `first` on, as many as may be shown, and how to go on."""
-    lines, size, number, cut, more = list[str](), 0, 0, 0, False
-    while piece := text.readline(LINE_CHARACTERS + 1):
+    number, begun = _skip(text, first - 1)
+    lines, size, cut, more = list[str](), 0, 0, False
+    while piece := _piece(begun, text, LINE_CHARACTERS + 1):
         number += 1
         line = piece.rstrip("\n")
         while piece and not piece.endswith("\n"):  # the rest of a long line is passed by
-            piece = text.readline(1_000_000)
-        if number < first:
-            continue
+            piece = _piece(begun, text, CHUNK_CHARACTERS)
         if len(lines) == count or size + len(line) > CHARACTERS:
             more = True
             break
@@ -68,6 +69,30 @@ def _part(text: io.TextIOWrapper, encoding: Encoding, first: int, count: int) ->
     if cut:
         notes.append(f"[{cut} lines were longer than {LINE_CHARACTERS:,} characters]")
     return "\n".join([*lines, *notes])
+
+
+def _skip(text: io.TextIOWrapper, count: int) -> tuple[int, io.StringIO]:
+    """Pass so many lines by; how many there were, and what was read behind them.
+
+    In large pieces: a thread that reads line by line hardly lets any other one run.
+    """
+    passed, chunk = 0, ""
+    while passed < count:
+        behind = chunk
+        chunk = text.read(CHUNK_CHARACTERS)
+        if not chunk:
+            return passed + (behind != "" and not behind.endswith("\n")), io.StringIO()
+        ends = chunk.count("\n")
+        if passed + ends >= count:
+            return count, io.StringIO(chunk.split("\n", count - passed)[-1])
+        passed += ends
+    return passed, io.StringIO()
+
+
+def _piece(begun: io.StringIO, text: io.TextIOWrapper, most: int) -> str:
+    """A line or, of a longer one, so many characters; "" at the end."""
+    piece = begun.readline(most)
+    return piece if piece.endswith("\n") or len(piece) == most else piece + text.readline(most - len(piece))
 
 
 def _listed(workspace: Workspace, path: str) -> str:
