@@ -37,7 +37,7 @@ class Agent:
         view: View,
         instructions: Instructions,
         workspace: Workspace,
-        tools: tuple[Tool, ...] = (),
+        tools: tuple[Tool, ...] | None = None,
         *,
         allow_all: bool = False,
     ) -> None:

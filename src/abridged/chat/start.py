@@ -91,7 +91,7 @@ def _agent(config: Config, wishes: Wishes, model: OpenAIChat, view: View) -> Age
     folder = wishes.folder.resolve()
     instructions = Instructions(folder, list(session.notes.get("pins") or []))
     workspace = Workspace(folder, {model.variable: model.key})
-    tools = TOOLS if wishes.with_tools else ()
+    tools = TOOLS if wishes.with_tools else None
     agent = Agent(session, model, view, instructions, workspace, tools, allow_all=wishes.allow_all)
     if session.archive_fault:
         view.say(f"nothing is archived: {session.archive_fault}", "fault")

@@ -10,10 +10,11 @@ from typing import Any, cast
 from abridged.chat.tools import Tool, ToolError, Workspace
 from abridged.chat.view import Question, View
 from abridged.conversation.text import Message
+from abridged.conversation.tokens import estimate_tokens
 from abridged.engine import ContextEngine
 
-LEAST_CHARACTERS, MOST_CHARACTERS = 2_000, 30_000
-"""Of one result; between them it is as many characters as the window has tokens, so a quarter of it or so."""
+MOST_CHARACTERS, WINDOW_SHARE, LEAST_TOKENS = 30_000, 0.25, 500
+"""Of one result: so many characters, and no more than that share of the window."""
 FIRST_LINES, LAST_LINES = 3, 2
 """Of a result, what the user sees at once."""
 LINE = 160
@@ -21,15 +22,23 @@ LINE = 160
 
 
 class Toolbox:
-    """`allow_all`: nobody is asked before something is written or run."""
+    """`tools`: ours; `None` = none at all, not even the engine's. `allow_all`: nobody is asked before something is
+    written or run."""
 
     def __init__(
-        self, engine: ContextEngine, view: View, workspace: Workspace, tools: tuple[Tool, ...], *, allow_all: bool
+        self,
+        engine: ContextEngine,
+        view: View,
+        workspace: Workspace,
+        tools: tuple[Tool, ...] | None,
+        *,
+        allow_all: bool,
     ) -> None:
         self._engine = engine
         self._view = view
         self._workspace = workspace
-        self._tools = {tool.name: tool for tool in tools}
+        self._tools = {tool.name: tool for tool in tools or ()}
+        self._has_any = tools is not None
         self._allow_all = allow_all
         self._allowed: set[str] = set()
 
@@ -81,6 +90,8 @@ class Toolbox:
 
     def _engine_tools(self) -> dict[str, dict[str, Any]]:
         """Those of the engine by name; a name that one of ours has is ours."""
+        if not self._has_any:
+            return {}
         try:
             given = list(self._engine.get_tool_schemas())
             functions = [cast("dict[str, Any]", one.get("function", one)) for one in given]
@@ -92,7 +103,9 @@ class Toolbox:
         return {name: {"type": "function", "function": function} for name, function in named.items()}
 
     def _shortened(self, text: str) -> str:
-        most = max(LEAST_CHARACTERS, min(MOST_CHARACTERS, self._engine.context_length))
+        """The two ends of what is too much at once."""
+        room = max(LEAST_TOKENS, int(WINDOW_SHARE * self._engine.context_length))
+        most = min(MOST_CHARACTERS, len(text) * room // max(1, estimate_tokens(text)))
         if len(text) <= most:
             return text
         return f"{text[: most // 2]}\n[... {len(text) - most:,} characters left out ...]\n{text[-most // 2 :]}"
