@@ -59,7 +59,10 @@ class Context:
 
 def engines(folders: Iterable[Path] = ()) -> list[EnginePlugin]:
     """All engines that can be had, the built-in one first; `folders` are those of the configuration."""
-    found = [EnginePlugin(DEFAULT_ENGINE, BUILT_IN, "five phases, one structured summary", lambda: ContextCompressor)]
+    found = [
+        EnginePlugin(DEFAULT_ENGINE, BUILT_IN, "five phases, one structured summary", lambda: ContextCompressor),
+        EnginePlugin("rag", BUILT_IN, "no summariser: what fits the newest request is brought back", _rag),
+    ]
     for folder in folders:
         places = sorted((folder / FOLDER).iterdir()) if (folder / FOLDER).is_dir() else []
         found += [_of_folder(place) for place in places if place.is_dir() and not place.name.startswith((".", "__"))]
@@ -97,6 +100,12 @@ def _taken(make: Maker, arguments: dict[str, Any]) -> dict[str, Any]:
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return arguments
     return {name: value for name, value in arguments.items() if name in parameters}
+
+
+def _rag() -> Maker:
+    from abridged.engines.rag import RetrievingEngine  # SQLite is for who needs it
+
+    return RetrievingEngine
 
 
 # -- from a folder, from a package -------------------------------------------------------------------------------------

@@ -69,6 +69,8 @@ class Found:
     """Of a tool's result, the call; else ""."""
     text: str
     score: float
+    at: float
+    """Seconds since the epoch."""
 
 
 class Recall:
@@ -252,11 +254,11 @@ def _shown(look: sqlite3.Connection, session: str, scores: dict[int, float]) -> 
         shown[place] += 1
         if shown[place] > OF_ONE_MESSAGE:
             continue
-        (text,) = look.execute(
-            "SELECT json FROM messages JOIN contents ON contents.id = content WHERE session = ? AND place = ?",
+        text, at = look.execute(
+            "SELECT json, at FROM messages JOIN contents ON contents.id = content WHERE session = ? AND place = ?",
             (session, place),
         ).fetchone()
         message: Message = json.loads(text)
         whole = replayed_text(message).encode("utf-8", "replace").decode()
         around = whole[max(0, start - AROUND_CHARS) : start + length + AROUND_CHARS]
-        yield Found(session, place, str(message.get("role") or ""), header, around, scores[id_])
+        yield Found(session, place, str(message.get("role") or ""), header, around, scores[id_], at)

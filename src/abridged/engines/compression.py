@@ -5,12 +5,14 @@ valid, or it is what came in and the report says why.
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from abridged.budget import Budget, Settings
 from abridged.conversation.measure import TokenMemo, text_chars, weight
 from abridged.conversation.pairing import Pairing, pair
-from abridged.conversation.text import Message
+from abridged.conversation.roles import newest_user
+from abridged.conversation.text import Message, content_text
 from abridged.digests import DigestRegistry
 from abridged.guard import PRESSURE
 from abridged.phases.assemble import assemble
@@ -26,6 +28,8 @@ from abridged.summary.previous import Conversation, without_summaries
 from abridged.summary.prompt import PROMPT_VERSION
 from abridged.summary.redact import Redactor
 from abridged.summary.template import frame, static_marker
+
+NoteMaker = Callable[[str, list[Message], int], str]
 
 logger = logging.getLogger(__name__)
 
@@ -46,8 +50,9 @@ class Compression:
     progress: Progress | None = None
     keep: str | None = None
     """What a host wants to see in the summary, word for word."""
-    note: str = ""
-    """Stands before the summary, and is no part of it."""
+    note: NoteMaker | None = None
+    """Writes what stands before the summary, and is no part of it: from the newest request and the messages that stay
+    and the room in tokens."""
 
     def run(self, messages: list[Message], report: CompressionReport) -> list[Message]:
         """The new list; `messages` stays as it is. What was done is written into `report`."""
@@ -137,8 +142,10 @@ class Compression:
         earlier = sum(map(self.tokens.counter, given.previous))
         ratio = self.settings.summary_ratio
         report.summary_budget = self.budget.summary_tokens(replaced + int(earlier / ratio), ratio)
-        room = max(40, report.summary_budget - self._frame_tokens)
         try:
+            note = self._noted(given, report.summary_budget)
+            framing = frame_tokens(self.tokens.counter) + self.tokens.counter(note)
+            room = max(40, report.summary_budget - framing)
             tools = Tools(self.tokens.counter, self.settings, self.redactor, self.digests)
             handover = prepare(given, room, tools, for_a_model=not self.ladder.empty)
             text = self._written(handover, report)
@@ -153,11 +160,15 @@ class Compression:
         report.summary_writer = "offline" if text is None else "model"
         report.prompt_version = "" if text is None else PROMPT_VERSION
         self._describe(extract, report)
-        return frame(extract.document.render(), self.note)
+        report.summary_tokens = extract.tokens + framing
+        return frame(extract.document.render(), note)
 
-    @property
-    def _frame_tokens(self) -> int:
-        return frame_tokens(self.tokens.counter) + (self.tokens.counter(self.note) if self.note else 0)
+    def _noted(self, given: SummaryInput, room: int) -> str:
+        if self.note is None:
+            return ""
+        newest = newest_user(given.conversation)
+        request = content_text(given.conversation[newest].get("content")) if newest is not None else ""
+        return self.note(request, given.kept, room)
 
     def _written(self, handover: Handover, report: CompressionReport) -> str | None:
         """A model's text that passed every check; `None` where there is no model or none could write."""
@@ -182,7 +193,6 @@ class Compression:
         return True
 
     def _describe(self, extract: Extract, report: CompressionReport) -> None:
-        report.summary_tokens = extract.tokens + self._frame_tokens
         report.facts_found, report.facts_kept = extract.facts_found, extract.facts_kept
         report.lines_left_out = extract.lines_left_out
         report.added = extract.added

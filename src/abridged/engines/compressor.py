@@ -12,7 +12,7 @@ from abridged.conversation.text import Message
 from abridged.conversation.tokens import Counter, default_counter
 from abridged.digests import DIGESTS, DigestRegistry
 from abridged.engine import ContextEngine
-from abridged.engines.compression import Compression
+from abridged.engines.compression import Compression, NoteMaker
 from abridged.errors import InvalidMessages
 from abridged.guard import Guard
 from abridged.meter import Meter
@@ -105,7 +105,7 @@ class ContextCompressor(ContextEngine):
         self._ladder.reset()
         self._meter = Meter()
         self._recall: RecallTools | None = None
-        self._note = ""
+        self._note: NoteMaker | None = None
         self._tokens = TokenMemo(self._counter)
         self._prompt_before = 0
 
@@ -174,7 +174,7 @@ class ContextCompressor(ContextEngine):
             return []
         from abridged.engines.recall import NOTE
 
-        self._note = NOTE
+        self._note = lambda request, kept, room: NOTE
         return self._recall.schemas()
 
     def handle_tool_call(self, name: str, args: dict[str, Any], **kwargs: Any) -> str:
