@@ -17,6 +17,7 @@ from abridged import ContextCompressor
 from abridged.archive import Archive
 from abridged.chat.agent import BROKEN_OFF, NO_RESULT
 from abridged.chat.view import Verdict
+from abridged.engines.rag import RetrievingEngine
 
 Make = Callable[..., Room]
 
@@ -267,3 +268,16 @@ def test_a_result_is_cut_to_what_the_window_allows(room: Make):
     assert len(one.messages[3]["content"]) < 9_000
     assert "left out" in one.messages[3]["content"]
     assert one.server.refused == 0
+
+
+def test_an_engine_that_retrieves_does_so_for_each_word_of_the_user(room: Make):
+    # spec: E6
+    engine = RetrievingEngine(16_000, minimum_context_length=0)
+    one = room(model=Model(window=16_000, calls=40), engine=engine).play("work", "Which verdict did part 7 get?")
+    assert engine.compression_count >= 1
+    last = one.server.prompts[-1]
+    assert "verdict V-7-49" in last[-1]["content"]
+    assert last[-1]["content"].endswith("Which verdict did part 7 get?")
+    assert one.messages[-2]["content"] == "Which verdict did part 7 get?"
+    assert one.server.faults == []
+    assert {"rag_search", "rag_get", "rag_neighbors", "rag_status"} <= set(one.server.tools)

@@ -105,7 +105,8 @@ class Agent:
             self._heard = ""
             self.view.doing("waiting for the model")
             try:
-                answer = await self.model.answer(self.messages, self._toolbox.schemas(), self._hear)
+                request = await asyncio.to_thread(self.session.request_view, self.messages)
+                answer = await self.model.answer(request, self._toolbox.schemas(), self._hear)
             except ModelError as error:
                 self.view.end_text()
                 await self._recover(error)

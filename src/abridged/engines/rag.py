@@ -25,8 +25,8 @@ from abridged.engines.recall import RECORD, Answer, Handler, RecallTools, number
 from abridged.summary.redact import Redactor
 from abridged.summary.template import find_summary, merge_before
 
-PASSAGES = 12
-"""That are looked at for a request."""
+PASSAGES, PROPOSED = 12, 100
+"""That are brought back for a request at most, and looked at: many of them are of what stays anyway."""
 RETRIEVED_SHARE = 0.6
 """Of the summary's budget: what was brought back; the rest is for what is kept by rule."""
 FLOOR = 0.25
@@ -139,9 +139,10 @@ class RetrievingEngine(ContextCompressor):
         if self._archive is None or not request.strip():
             return ""
         recall = Recall(self._archive)
-        found = recall.find(request, self._session, limit=2 * self._passages)
         stays = "\n".join(map(replayed_text, kept))
-        fitting = [one for one in found if one.score >= FLOOR * found[0].score and one.text.strip() not in stays]
+        found = recall.find(request, self._session, limit=PROPOSED)
+        gone = [one for one in found if one.text.strip() not in stays]
+        fitting = [one for one in gone if one.score >= FLOOR * gone[0].score]
         parts = [f"Earlier parts of this conversation that fit the newest request; {RECORD}."]
         room -= self._counter(parts[0])
         for one in fitting[: self._passages]:

@@ -208,6 +208,18 @@ class ContextSession:
                 return self._due(messages, cancel)
             return messages
 
+    def request_view(self, messages: Messages) -> Messages:
+        """What to send of the messages that `before_request` gave, where the engine makes each request its own.
+
+        It is for that request alone: the conversation stays as it is. Most engines send it as it is.
+        """
+        select = getattr(self.engine, "select_context", None)
+        if select is None:
+            return messages
+        with self._lock:
+            view: object = self._from_engine(partial(select, messages))
+        return cast("Messages", view) if isinstance(view, list) else messages
+
     def after_response(self, usage: dict[str, Any]) -> None:
         """The provider answered and counted."""
         with self._lock:
