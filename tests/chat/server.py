@@ -31,7 +31,7 @@ from tests.session.agent_server import faults_of
 from abridged.conversation.measure import message_tokens
 from abridged.conversation.text import content_text
 from abridged.conversation.tokens import estimate_tokens
-from abridged.summary.template import find_summary
+from abridged.summary.template import own_words
 
 Message = dict[str, Any]
 Piece = dict[str, Any]
@@ -124,8 +124,7 @@ class Model:
 def newest_word(messages: list[Message]) -> str:
     """What the user said last; a summary is no word of the user."""
     for message in reversed(messages):
-        found = find_summary(message)
-        own = found.rest if found else message
+        own = own_words(message)
         if own and own.get("role") == "user":
             return content_text(own.get("content")).strip()
     return ""

@@ -17,7 +17,7 @@ from abridged.conversation.measure import message_tokens
 from abridged.conversation.text import Message, content_text
 from abridged.conversation.tokens import estimate_tokens
 from abridged.errors import AbridgedError
-from abridged.summary.template import find_summary
+from abridged.summary.template import own_words
 
 SHOWN = 20
 """Messages or hits that are listed unless more are asked for."""
@@ -287,9 +287,8 @@ async def run_command(desk: Desk, found: Command, argument: str) -> None:
 
 
 def _line(place: int, message: Message) -> str:
-    found = find_summary(message)
-    own = found.rest if found else message
-    text = "[summary of what was said before] " if found else ""
+    own = own_words(message)
+    text = "" if own is message else "[summary of what was said before] "
     text += " ".join(content_text(own.get("content")).split()) if own else ""
     calls: list[Any] = message.get("tool_calls") or []
     named = ", ".join(str(call["function"]["name"]) for call in calls)

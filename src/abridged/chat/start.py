@@ -22,6 +22,7 @@ from abridged.config import DEFAULT, Config
 from abridged.conversation.text import content_text
 from abridged.errors import ArchiveError
 from abridged.setup import session_from
+from abridged.summary.template import own_words
 
 WINDOW = "model.context_length"
 
@@ -63,8 +64,8 @@ async def _at_a_terminal(config: Config, wishes: Wishes, model: OpenAIChat) -> i
     screen = Screen(lambda: status_line(agent), list(COMMANDS), lambda: conversation.interrupt())
     agent = _agent(config, wishes, model, screen)
     conversation = Conversation(Desk(agent, config))
-    for message in agent.messages:
-        if message.get("role") == "user":
+    for message in map(own_words, agent.messages):
+        if message and message.get("role") == "user":
             screen.history.append_string(content_text(message.get("content")))
     screen.say(_greeting(agent, resumed=bool(agent.messages)))
     with _warnings_shown(screen.say):

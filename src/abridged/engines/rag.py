@@ -23,7 +23,7 @@ from abridged.digests import DigestRegistry
 from abridged.engines.compressor import ContextCompressor
 from abridged.engines.recall import RECORD, Answer, Handler, RecallTools, number, schema
 from abridged.summary.redact import Redactor
-from abridged.summary.template import find_summary, merge_before
+from abridged.summary.template import merge_before, own_words
 
 PASSAGES, PROPOSED = 12, 100
 """That are brought back for a request at most, and looked at: many of them are of what stays anyway."""
@@ -94,7 +94,7 @@ class RetrievingEngine(ContextCompressor):
             self._own = Archive()
             self._own.start("own")
             self._bind(self._own, "own")
-        said = [own for message in messages if (own := _own_words(message))]
+        said = [own for message in messages if (own := own_words(message))]
         new = [message for message in said if as_text(message) not in self._seen]
         self._seen |= set(map(as_text, new))
         self._own.append("own", new)
@@ -172,12 +172,6 @@ class RetrievingEngine(ContextCompressor):
 
     def _status(self) -> Answer:
         return {**self.get_status(), "last_reason": self.report.reason, "fresh_for_each_request": self._selects}
-
-
-def _own_words(message: Message) -> Message | None:
-    """The message without a summary that stands in it."""
-    found = find_summary(message)
-    return found.rest if found else message
 
 
 def _quoted(found: Found, before: str) -> str:

@@ -95,6 +95,12 @@ def find_summary(message: Message) -> FoundSummary | None:
     return FoundSummary(body, None)
 
 
+def own_words(message: Message) -> Message | None:
+    """The message without a summary that stands in it; `None` where it is nothing else."""
+    found = find_summary(message)
+    return found.rest if found else message
+
+
 def merge_before(summary: str, content: object) -> object:
     """The content of a message with the framed `summary` standing before its own text (spec: P4.4)."""
     if isinstance(content, list):
