@@ -237,3 +237,28 @@ def test_what_a_compression_did_and_that_it_can_be_undone(tmp_path: Path):
         one.say("Hello")
         one.wait("You said: Hello")
         assert model.faults == []
+
+
+def test_a_terminal_that_shows_lines_and_no_more(place: Place):
+    with place.chat(TERM="dumb") as one:
+        one.wait("each line is a turn")
+        one.say("slow")
+        one.wait("word5")
+        one.type("\x03")
+        one.wait("interrupted")
+        one.say("Still there?")
+        one.wait("You said: Still there")
+        one.type("\x03")
+        assert one.end() in (0, 130)
+    assert place.model.faults == []
+
+
+def test_lists_fit_a_narrow_terminal(place: Place):
+    with place.chat() as one:
+        begin(one)
+        one.process.setwinsize(30, 60)
+        one.screen.resize(30, 60)
+        one.read(0.3)
+        one.say("/help")
+        one.wait("leave; `abridged chat")
+        assert "\n                        is kept in most detail" in one.text()

@@ -12,6 +12,7 @@ from typing import Any
 from abridged.archive import Archive
 from abridged.chat.agent import Agent
 from abridged.chat.model import ModelError
+from abridged.chat.words import table, wrapped
 from abridged.config import Config
 from abridged.conversation.measure import message_tokens
 from abridged.conversation.text import Message, content_text
@@ -221,20 +222,20 @@ async def status(desk: Desk, argument: str) -> None:
     faults = [session.engine_fault, *agent.instructions.faults]
     rows += [("fault", fault) for fault in faults if fault]
     rows += [("note", note) for note in getattr(getattr(engine, "budget", None), "notes", ())]
-    agent.view.say("\n".join(f"{name:<13}{value}" for name, value in rows), "plain")
-    for number, line in _records(agent):
-        agent.view.say(f"{'' if number > 1 else 'compressed'!s:<13}{line}", "plain")
+    rows += [("compressed" if not n else "", line) for n, line in enumerate(_records(agent))]
+    agent.view.say(table(rows), "plain")
 
 
-def _records(agent: Agent) -> list[tuple[int, str]]:
+def _records(agent: Agent) -> list[str]:
+    """What was compressed in this session, and taken back, a line each."""
     archive = None if agent.session.archive_fault else agent.session.archive
     records = archive.compactions(agent.session.id) if archive else []
-    lines: list[tuple[int, str]] = []
+    lines: list[str] = []
     for record in records:
         at = time.strftime("%H:%M:%S", time.localtime(record.at))
         report = record.report
         sizes = f"{report.get('tokens_before', 0):,} → {report.get('tokens_after', 0):,} tokens"
-        lines.append((len(lines) + 1, f"{at}  {sizes if report.get('compressed') else report.get('reason', '')}"))
+        lines.append(f"{at}  {sizes if report.get('compressed') else report.get('reason', '')}")
     return lines
 
 
@@ -267,10 +268,9 @@ async def recall(desk: Desk, argument: str) -> None:
 
 @command("help", "", "this", at_once=True)
 async def show_help(desk: Desk, argument: str) -> None:
-    width = max(len(one.usage) for one in COMMANDS.values())
-    lines = [f"{one.usage:<{width}}  {one.says}" for one in COMMANDS.values()]
-    lines += ["", "Ctrl-C breaks a turn off, Ctrl-D leaves. What you type while the model works is said afterwards."]
-    desk.agent.view.say("\n".join(lines), "plain")
+    keys = "Ctrl-C breaks a turn off, Ctrl-D leaves. What you type while the model works is said afterwards."
+    commands = table((one.usage, one.says) for one in COMMANDS.values())
+    desk.agent.view.say(f"{commands}\n\n{wrapped(keys)}", "plain")
 
 
 @command("exit", "", "leave; `abridged chat --resume` goes on", at_once=True)

@@ -19,7 +19,7 @@ from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.styles import Style
 
 from abridged.chat.view import Question, Tone, Verdict
-from abridged.chat.words import printable
+from abridged.chat.words import printable, wrapped
 
 STYLE = Style.from_dict(
     {
@@ -95,7 +95,7 @@ class Screen:
 
     def say(self, text: str, tone: Tone = "notice") -> None:
         self.end_text()
-        self._print("" if tone == "plain" else f"class:{tone}", text)
+        self._print("" if tone == "plain" else f"class:{tone}", text if tone == "plain" else wrapped(text))
 
     def doing(self, what: str) -> None:
         if what != self._doing:

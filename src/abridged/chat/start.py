@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import signal
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -54,7 +56,7 @@ async def _chat(config: Config, wishes: Wishes, model: OpenAIChat) -> int:
     if wishes.base_url and config.value(WINDOW, wishes.model).origin == DEFAULT:
         window = await model.window()
         config = config.told(WINDOW, window, wishes.base_url, wishes.model) if window else config
-    at_a_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    at_a_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
     return await (_at_a_terminal if at_a_terminal else _from_a_pipe)(config, wishes, model)
 
 
@@ -80,6 +82,10 @@ async def _from_a_pipe(config: Config, wishes: Wishes, model: OpenAIChat) -> int
     view = PlainView()
     agent = _agent(config, wishes, model, view)
     conversation = Conversation(Desk(agent, config))
+    if sys.stdin.isatty():  # a terminal that shows lines and no more: Ctrl-C ends the turn, or else the program
+        view.say("each line is a turn; /help lists what you can do")
+        loop, me = asyncio.get_running_loop(), asyncio.current_task()
+        loop.add_signal_handler(signal.SIGINT, lambda: conversation.interrupt() or (me and me.cancel()))
     with _warnings_shown(view.say):
         await converse(conversation, standard_input(), wishes.first, one_by_one=True)
     return 1 if conversation.failed else 0
