@@ -44,6 +44,7 @@ class Model:
         self.window, self.calls, self.key = window, calls, key
         self.listed: list[dict[str, Any]] = [{"id": "small"}, {"id": "large"}]
         self.server: ThreadingHTTPServer | None = None
+        self.pause = 0.0
         self.worked = 0
         self.refused = 0
         self.prompts: list[list[Message]] = []
@@ -161,7 +162,19 @@ class Handler(BaseHTTPRequestHandler):
             text = f"This model's maximum context length is {self.model.window} tokens, yours has {tokens}."
             self.refuse(400, text, "context_length_exceeded")
             return
+        if not body.get("stream"):
+            self.write_summary(tokens)
+            return
         self.stream(body, tokens)
+
+    def write_summary(self, tokens: int) -> None:
+        """What whoever writes summaries asks for: no stream, and it takes a while."""
+        time.sleep(self.model.pause)
+        text = "## Goal\n- Look at all parts\n\n## Completed Actions\n1. Looked at part 3"
+        said = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": tokens, "completion_tokens": 40, "total_tokens": tokens + 40}
+        head = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
+        self.send_json(200, {**head, "choices": [said], "usage": usage})
 
     def stream(self, body: dict[str, Any], tokens: int) -> None:
         self.send_response(200)

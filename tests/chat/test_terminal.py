@@ -262,3 +262,32 @@ def test_lists_fit_a_narrow_terminal(place: Place):
         one.say("/help")
         one.wait("leave; `abridged chat")
         assert "\n                        is kept in most detail" in one.text()
+
+
+def test_while_it_compresses_one_sees_for_how_long_and_types_on(tmp_path: Path):
+    """hermes-agent#61042, #73468"""
+    model, writer = Model(window=16_000, calls=12), Model(window=1_000_000)
+    writer.pause = 4.0
+    with served(model) as url, served(writer) as other:
+        settings = {"ABRIDGED_SUMMARIZER__MODEL": "writer", "ABRIDGED_SUMMARIZER__BASE_URL": other}
+        with Place(tmp_path / "project", url, model).chat("--yes", **settings) as one:
+            begin(one).say("work")
+            one.wait("All 12 parts")
+            one.say("/compress")
+            one.wait("compressing: summary, part 1 of 1 [1-3] s")
+            one.say("typed meanwhile")
+            one.wait("comes next, when this is done")
+            one.wait(r"compressed: [0-9,]+ → [0-9,]+ tokens.*(\n.*)?by a model")
+            one.wait("You said: typed meanwhile")
+            assert "compressing" not in one.rows()[-1]
+
+            before = len(model.prompts[-1])
+            one.say("/compress")
+            one.wait("compressing: summary", times=1)
+            one.read(0.5)
+            one.type("\x03")
+            one.wait("interrupted")
+            one.say("Still there?")
+            one.wait("You said: Still there")
+            assert len(model.prompts[-1]) == before + 2
+    assert model.faults == []
