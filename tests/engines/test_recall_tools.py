@@ -3,6 +3,8 @@ where nobody can call a tool (spec: F3)."""
 
 import json
 import random
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,3 +191,27 @@ def test_passages_cover_every_letter_and_stay_small(seed: int):
         assert not text[covered:start].strip()
         covered, before = end, start
     assert not text[covered:].strip()
+
+
+def test_many_who_ask_at_once_index_everything_once(tmp_path: Path):
+    path = str(tmp_path / "a.db")
+    with Archive(path) as archive:
+        archive.start("s")
+        archive.append("s", [user(f"needle number {n}") for n in range(2_500)])
+    archives = [Archive(path) for _ in range(4)]
+    together = threading.Barrier(4)
+
+    def ask_together(archive: Archive) -> None:
+        together.wait()
+        Recall(archive).find("needle", "s")
+
+    threads = [threading.Thread(target=ask_together, args=(archive,)) for archive in archives]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with archives[0].look() as look:
+        (count,) = look.execute("SELECT count(*) FROM passages").fetchone()
+    assert count == 2_500
+    for archive in archives:
+        archive.close()
