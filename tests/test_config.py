@@ -9,7 +9,7 @@ import pytest
 
 from abridged.budget import Settings
 from abridged.config import known_keys, load, template
-from abridged.errors import ConfigError, SettingsError
+from abridged.errors import ArchiveError, ConfigError, SettingsError
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +60,8 @@ def test_a_model_may_differ(tmp_path: Path):
     ("text", "said"),
     [
         ("compresion:\n  threshold_percent: 0.3\n", "config.yaml: compresion: there is no such key"),
+        ("compresion: {}\n", "did you mean compression?"),
+        ("modles: {}\n", "did you mean models?"),
         ("compression:\n  treshold_percent: 0.3\n", "did you mean compression.threshold_percent?"),
         ("threshold_percent: 0.3\n", "did you mean compression.threshold_percent?"),
         ("compression: 5\n", "compression: 5 is not possible; it takes a mapping"),
@@ -82,13 +84,38 @@ def test_a_model_may_differ(tmp_path: Path):
         ),
         ("model: {name: 4}\n", "model.name: 4 is not possible; it takes a text (put it in quotes) or null"),
         ("model: {name: no}\n", "model.name: False is not possible; it takes a text (put it in quotes)"),
-        ("archive: {path: 2026-12-01}\n", "it takes a text (put it in quotes)"),
         ("model: {context_length: 0o17x}\n", "'0o17x' is not possible; it takes a whole number"),
         ("compression: {threshold_percent: .nan}\n", "nan is not possible; it takes a number"),
         ("compression: {threshold_percent: .inf}\n", "inf is not possible; it takes a number"),
         ("model: {context_length: 1000, max_output_tokens: 1000}\n", "model.max_output_tokens: 1000 is not possible"),
         ("compression: {content_head: 6000}\n", "content_head + content_tail at most content_max"),
+        ("compression: {content_max: 100}\n", "compression.content_max: 100 is not possible; it takes content_head + "),
+        (
+            "compression: {arguments_max: 100}\n",
+            "compression.arguments_max: 100 is not possible; it takes argum",
+        ),
         ("chat: {yes: true}\n", "chat.True: there is no such key"),
+        ("? [a, b]\n: c\n", "line 1: a key has to be a word"),
+        ("? {a: 1}\n: c\n", "line 1: a key has to be a word"),
+        ("model: !!map [a]\n", "line 1: no YAML: "),
+        ("model: {context_length: !!float x}\n", "no YAML: "),
+        ("model: {context_length: 1:30}\n", "'1:30' is not possible; it takes a whole number"),
+        ("model: {context_length: 2026-12-01}\n", "'2026-12-01' is not possible; it takes a whole number"),
+        (f"model: {{context_length: {'1' * 400}}}\n", "it takes a whole number up to 1,000,000,000,000"),
+        (f"model: {{context_length: {'1' * 5000}}}\n", "1111' is not possible; it takes a whole number"),
+        (f"model: {{context_length: 0x{'f' * 9000}}}\n", "is not possible; it takes a whole number up to"),
+        (f"compression: {{threshold_percent: {'1' * 400}}}\n", "it takes a number up to 1,000,000,000,000"),
+        (f"compression: {{threshold_percent: -{'1' * 400}}}\n", "it takes a number up to 1,000,000,000,000"),
+        (f"model: {'[' * 3000}\n", "no YAML: too deep"),
+        ("model: {name: " + "x" * 9 + ", name: y}\n", "line 1: name: it stands there a second time"),
+        ("models: {m: {model: {context_length: 1, context_length: 2}}}\n", "line 1: context_length: it stands there a"),
+        ("models: {m: 3}\n", "models.m: 3 is not possible; it takes a mapping"),
+        ("models: {m: {model: {name: x}}}\n", "models.m: model.name: it is the same for all models; put it outside"),
+        ("models: {m: {archive: {path: x}}}\n", "models.m: archive.path: it is the same for all models"),
+        ("models: {'': {model: {context_length: 5}}}\n", "models: a model without a name"),
+        ('"a\\nb\\e[2J": 1\n', "config.yaml: a b�[2J: there is no such key"),
+        ("--- {}\n--- {}\n", "line 2: no YAML: "),
+        ("model: &a {name: [*a]}\n", "model.name: "),
     ],
 )
 def test_a_mistake_says_what_and_where(text: str, said: str, tmp_path: Path):
@@ -98,10 +125,11 @@ def test_a_mistake_says_what_and_where(text: str, said: str, tmp_path: Path):
     assert said in str(caught.value)
     assert str(caught.value).startswith(str(file))
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < len(str(file)) + 250
 
 
 WRONG: dict[type, list[str]] = {
-    str: ["[a]", "{a: 1}", "4", "true", "2026-12-01"],
+    str: ["[a]", "{a: 1}", "4", "4.5", "true"],
     int: ["[1]", "text", "true", "2.5", "{a: 1}", "2026-12-01"],
     float: ["[1]", "text", "true", "{a: 1}", ".nan"],
     bool: ["[true]", "text", "4", "null"],
@@ -141,11 +169,27 @@ def test_every_number_refuses_what_is_out_of_range(name: str, value: str, tmp_pa
 
 
 @pytest.mark.parametrize(
+    "name", ["threshold_percent", "summary_target_ratio", "tail_ceiling_ratio", "summary_ratio",
+             "summary_window_share", "ineffective_percent"],
+)  # fmt: skip
+def test_a_number_with_an_upper_end_refuses_what_is_above(name: str, tmp_path: Path):
+    with pytest.raises(SettingsError) as caught:
+        load(written(tmp_path, f"compression: {{{name}: 500.5}}\n"), environment={})
+    assert f"config.yaml: compression.{name}: 500.5 is not possible; it takes a number from " in str(caught.value)
+    assert " to " in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("text", "key", "value"),
     [
         ("compression: {summary_timeout: 1e2}\n", "compression.summary_timeout", 100.0),
         ("model: {context_length: 32_000}\n", "model.context_length", 32_000),
         ("model: {context_length: '32000'}\n", "model.context_length", 32_000),
+        ("model: {context_length: 032000}\n", "model.context_length", 32_000),
+        ("model: {context_length: 0x1000}\n", "model.context_length", 4_096),
+        ("model: {name: 2026-12-01}\n", "model.name", "2026-12-01"),
+        ("model: {name: 2026-13-45}\n", "model.name", "2026-13-45"),
+        ("compression: {threshold_percent: 1}\n", "compression.threshold_percent", 1),
         ("compression: {enabled: off}\n", "compression.enabled", False),
         ("model: {name: '4'}\n", "model.name", "4"),
         ("model: {name: null}\n", "model.name", None),
@@ -167,7 +211,11 @@ def test_what_yaml_makes_of_it(text: str, key: str, value: Any, tmp_path: Path):
         ({"ABRIDGED_COMPRESSION__PROTECT_LAST_N": "many"}, "'many' is not possible; it takes a whole number"),
         ({"ABRIDGED_COMPRESSION__NOTHING": "1"}, "there is no such key"),
         ({"ABRIDGED_MODEL__NMAE": "x"}, "did you mean model.name?"),
+        ({"ABRIDGED_COMPRESION__ENABLED": "false"}, "did you mean compression.enabled?"),
+        ({"ABRIDGED_COMPRESSION_ENABLED": "false"}, "did you mean ABRIDGED_COMPRESSION__ENABLED?"),
         ({"ABRIDGED_COMPRESSION__ENABLED": "perhaps"}, "it takes true or false"),
+        ({"ABRIDGED_MODEL__CONTEXT_LENGTH": "1e999"}, "it takes a whole number"),
+        ({"ABRIDGED_MODEL__CONTEXT_LENGTH": "a\nb"}, "'a\\nb' is not possible; it takes a whole number"),
         ({"ABRIDGED_COMPRESSION__THRESHOLD_PERCENT": "9"}, "it takes a number from 0.01 to 1.0"),
     ],
 )
@@ -195,11 +243,35 @@ def test_an_option_is_before_all_and_is_called_by_its_own_name(tmp_path: Path):
     with pytest.raises(ConfigError) as caught:
         load(file, environment={}, options={"compression.threshold_percent": 7.0})
     assert not isinstance(caught.value, SettingsError)
-    assert caught.value.parameter == "threshold_percent"
+    assert caught.value.parameter == "compression.threshold_percent"
+
+
+def test_a_variable_is_before_all_of_a_file(tmp_path: Path):
+    file = written(tmp_path, "models: {tiny: {model: {context_length: 8000}, compression: {protect_last_n: 3}}}\n")
+    config = load(file, environment={"ABRIDGED_MODEL__CONTEXT_LENGTH": "5000"})
+    assert config.get("model.context_length", "tiny") == 5_000
+    assert config.get("compression.protect_last_n", "tiny") == 3
+
+
+def test_what_a_server_told_of_one_model_is_not_said_of_another(tmp_path: Path):
+    file = written(tmp_path, "models: {tiny: {model: {context_length: 8000}}}\n")
+    config = load(file, environment={}).told("model.context_length", 32_000, "http://localhost:1")
+    assert (config.get("model.context_length"), config.get("model.context_length", "tiny")) == (32_000, 8_000)
+    assert config.told("model.context_length", 1, "elsewhere", "tiny") is config
+
+
+def test_what_is_said_of_a_model_that_is_not_meant_disturbs_nobody(tmp_path: Path):
+    file = written(tmp_path, "models: {big: {model: {context_length: 200000, max_output_tokens: 9000}}}\n")
+    config = load(file, environment={}, options={"model.context_length": 4_000})
+    assert config.budget().context_length == 4_000
+    with pytest.raises(ConfigError, match=r"models\.big: model\.max_output_tokens: 9000 is not possible"):
+        config.budget("big")
+    with pytest.raises(ConfigError, match=r"models\.big: model\.max_output_tokens: 9000 is not possible"):
+        load(file, environment={}, options={"model.context_length": 4_000, "model.name": "big"})
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("nowhere.yaml", "there is no such file"), ("folder", "there is no such file"),
+    ("name", "said"), [("nowhere.yaml", "there is no such file"), ("folder", "Is a directory"),
                        ("latin.yaml", "not UTF-8"), ("utf16.yaml", "not UTF-8")],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read(name: str, said: str, tmp_path: Path):
@@ -218,6 +290,37 @@ def test_a_file_that_may_not_be_read(tmp_path: Path):
     file.chmod(0)
     with pytest.raises(SettingsError, match="Permission denied"):
         load(file, environment={})
+
+
+def test_what_lies_in_the_place_of_the_file_is_never_passed_over(tmp_path: Path, own_folder: Path):
+    written(own_folder, "compression: {protect_last_n: 9}\n")
+    place = tmp_path / ".abridged" / "config.yaml"
+    place.mkdir(parents=True)
+    with pytest.raises(SettingsError, match="Is a directory"):
+        load(folder=tmp_path, environment={})
+    place.rmdir()
+    place.symlink_to(tmp_path / "gone")
+    with pytest.raises(SettingsError, match="No such file"):
+        load(folder=tmp_path, environment={})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such file elsewhere")
+def test_a_file_may_be_no_regular_one(tmp_path: Path):
+    assert load(os.devnull, environment={}).settings() == Settings()
+
+
+def test_plugins_may_lie_in_the_project_whatever_file_is_read(tmp_path: Path, own_folder: Path):
+    file = written(tmp_path / "other", "")
+    assert load(file, tmp_path, {}).folders == (file.parent, tmp_path / ".abridged", own_folder)
+    assert load(None, tmp_path, {}).folders == (tmp_path / ".abridged", own_folder)
+
+
+def test_a_home_that_nobody_knows_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    config = load(written(tmp_path, "archive: {path: ~nobody-of-that-name/a.db}\n"), environment={})
+    with pytest.raises(ArchiveError, match="there is no such home folder"):
+        assert config.archive_path
+    monkeypatch.setenv("XDG_CONFIG_HOME", "~nobody-of-that-name")
+    assert load(folder=tmp_path, environment={}).file is None
 
 
 def test_a_relative_archive_lies_in_the_projects_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

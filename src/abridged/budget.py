@@ -120,15 +120,18 @@ class Settings:
             if not fits or isinstance(value, bool) or value < low or (high is not None and value > high):
                 kind = "a whole number" if whole else "a number"
                 raise ConfigError(name, value, f"{kind} from {low}" + ("" if high is None else f" to {high}"))
+        usual = {entry.name: entry.default for entry in fields(self)}
         for whole, parts in (("content_max", ("content_head", "content_tail")), ("arguments_max", ("arguments_head",))):
             if sum(getattr(self, part) for part in parts) > getattr(self, whole):
-                raise ConfigError(parts[0], getattr(self, parts[0]), f"{' + '.join(parts)} at most {whole}")
+                # Whoever has set none of the parts has to be told of the whole.
+                name = next((name for name in (*parts, whole) if getattr(self, name) != usual[name]), parts[0])
+                raise ConfigError(name, getattr(self, name), f"{' + '.join(parts)} at most {whole}")
 
 
 MEANINGS = {
     "threshold_percent": "share of the window at which a compression fires",
     "minimum_context_length": "the threshold is never lower, as far as the window allows (85 % of a small one)",
-    "threshold_ceiling": "an absolute cap on the threshold, in tokens",
+    "threshold_ceiling": "an absolute cap: compress from so many tokens on, whatever the window is",
     "protect_first_n": "messages of the head",
     "protect_last_n": "messages of the tail, as far as they fit its ceiling",
     "summary_target_ratio": "tail budget as a share of the threshold",

@@ -10,6 +10,7 @@ AbridgedError
     └── SessionBusy    another process or thread is at work on the same session
 """
 
+from reprlib import Repr
 from typing import Literal, get_args
 
 FailureKind = Literal[
@@ -17,6 +18,33 @@ FailureKind = Literal[
     "empty", "refusal", "truncated", "malformed", "inflated", "cancelled", "other",
 ]  # fmt: skip
 FAILURE_KINDS: frozenset[str] = frozenset(get_args(FailureKind))
+
+
+_REPR = Repr()
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = 80
+
+
+def shown(value: object) -> str:
+    """A foreign value as one short line, whatever it is."""
+    try:
+        return _REPR.repr(value)
+    except Exception:  # a number of very many digits, among others
+        return f"this {type(value).__name__}"
+
+
+def told(error: BaseException) -> str:
+    """A foreign exception in one line: its kind and what it says; some cannot even say it."""
+    try:
+        said = one_line(str(error))
+    except Exception:
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def one_line(text: str) -> str:
+    """A foreign text without its line breaks, and without what would move a cursor."""
+    line = " ".join(filter(None, map(str.strip, text.splitlines())))
+    return "".join(character if character.isprintable() else "�" for character in line)
 
 
 class AbridgedError(Exception):
@@ -27,7 +55,7 @@ class ConfigError(AbridgedError, ValueError):
     """A parameter has a value outside its range."""
 
     def __init__(self, parameter: str, value: object, allowed: str) -> None:
-        super().__init__(f"{parameter}={value!r} is out of range: {allowed}")
+        super().__init__(f"{parameter}={shown(value)} is out of range: {allowed}")
         self.parameter, self.value, self.allowed = parameter, value, allowed
 
 
@@ -36,7 +64,7 @@ class SettingsError(ConfigError):
 
     def __init__(self, where: str, key: str, problem: str, value: object = None) -> None:
         super().__init__(key, value, problem)
-        self.args = (": ".join(part for part in (where, key, problem) if part),)
+        self.args = (one_line(": ".join(part for part in (where, key, problem) if part)),)
 
 
 class InvalidMessages(AbridgedError, ValueError):
@@ -80,5 +108,5 @@ class EngineLoadError(AbridgedError):
     """An engine is there and cannot be used."""
 
     def __init__(self, name: str, cause: str) -> None:
-        super().__init__(f"engine {name!r}: {cause}")
+        super().__init__(f"engine {name!r}: {one_line(cause)}")
         self.name, self.cause = name, cause

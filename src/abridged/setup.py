@@ -8,7 +8,7 @@ from abridged.config import Config
 from abridged.engine import ContextEngine
 from abridged.errors import ArchiveError, ConfigError
 from abridged.phases.write import Progress
-from abridged.plugins import engine_named
+from abridged.plugins import EnginePlugin, engine_named, health
 from abridged.session import ContextSession
 from abridged.summarizers import Summarizer
 
@@ -41,18 +41,35 @@ def session_from(
 
 
 def engine_from(config: Config, model: str | None = None, progress: Progress | None = None) -> ContextEngine:
-    """The engine that `context.engine` names, with those settings that it takes."""
-    return engine_named(
-        config.get("context.engine", model),
-        config.folders,
-        context_length=config.get("model.context_length", model),
-        max_output_tokens=config.get("model.max_output_tokens", model),
-        summarizer=_summarizer(config, "model", model),
-        fallback_summarizer=_summarizer(config, "fallback_model", model),
-        progress=progress,
-        recall=config.get("archive.recall", model),
+    """The engine that `context.engine` names, with those settings that it takes.
+
+    Raises `ConfigError`, which says where the setting stands, `EngineNotFound` and `EngineLoadError`.
+    """
+    config.budget(model)
+    arguments = _arguments(config, model) | {
+        "summarizer": _summarizer(config, "model", model),
+        "fallback_summarizer": _summarizer(config, "fallback_model", model),
+        "progress": progress,
+    }
+    return engine_named(config.get("context.engine", model), config.folders, **arguments)
+
+
+def engines_and_faults(config: Config) -> list[tuple[EnginePlugin, str]]:
+    """All engines that can be had, each with what is wrong with it: it is loaded and made, as `engine_from` would."""
+    return health(config.folders, **_arguments(config, config.get("model.name")))
+
+
+def _arguments(config: Config, model: str | None) -> dict[str, Any]:
+    """What engines are offered; who writes summaries comes later."""
+    return {
+        "context_length": config.get("model.context_length", model),
+        "max_output_tokens": config.get("model.max_output_tokens", model),
+        "summarizer": None,
+        "fallback_summarizer": None,
+        "progress": None,
+        "recall": config.get("archive.recall", model),
         **asdict(config.settings(model)),
-    )
+    }
 
 
 def _summarizer(config: Config, key: str, model: str | None) -> Summarizer | None:
@@ -61,7 +78,7 @@ def _summarizer(config: Config, key: str, model: str | None) -> Summarizer | Non
         return None
     from abridged.summarizers.by_name import summarizer_for  # the clients of models are for those who have one
 
-    base_url, window = config.get("summarizer.base_url", model), config.get("summarizer.context_length", model)
+    base_url, window = config.server("summarizer.base_url", model), config.get("summarizer.context_length", model)
     try:
         return summarizer_for(name, base_url=base_url, context_length=window)
     except ConfigError as error:
@@ -72,6 +89,11 @@ def _archive(config: Config, model: str | None) -> tuple[Archive | None, str]:
     if not config.get("archive.enabled", model):
         return None, ""
     try:
-        return Archive(config.archive_path, retention_days=config.get("archive.retention_days")), ""
+        return archive_from(config), ""
     except ArchiveError as error:
         return None, str(error)
+
+
+def archive_from(config: Config) -> Archive:
+    """The archive that the settings name, opened. Raises `ArchiveError`."""
+    return Archive(config.archive_path, retention_days=config.get("archive.retention_days"))

@@ -52,7 +52,7 @@ def here(tmp_path: Path) -> Iterator[Here]:
         (("--model", "small", "--base-url", "http://127.0.0.1:1/v1", "--context-length", "0"), "", "context-length"),
         (("--config", "nowhere.yaml"), "", "nowhere.yaml"),
         (("--no-such-option",), "", "--no-such-option"),
-        ((), "modle:\n  name: small\n", "did you mean model.name?"),
+        ((), "modle:\n  name: small\n", "did you mean model?"),
         ((), "model: {name: small, context_length: many}\n", "a whole number"),
         ((), "compression:\n  threshold_percent: 5\n", "from 0.01 to 1.0"),
         ((), "context: {engine: lcm2}\nmodel: {name: s, base_url: 'http://127.0.0.1:1/v1'}\n", "lcm2"),
@@ -119,11 +119,27 @@ def test_words_only(here: Here):
 
 def test_all_of_it_from_the_settings(here: Here):
     (here.folder / "AGENTS.md").write_text("Never push to main.")
-    here.settings(f"model: {{name: small, base_url: '{here.url}', context_length: 32000}}\nchat: {{ask: false}}\n")
-    done = here.chat(said="write\n/status\n")
+    here.settings(f"model: {{name: small, base_url: '{here.url}', context_length: 32000}}\n")
+    done = here.chat(said="write\n/status\n", ABRIDGED_CHAT__ASK="false")
     assert (here.folder / "notes.txt").exists()
     assert "window 32,000" in done.stderr
     assert "Never push to main." in here.model.prompts[0][0]["content"]
+
+
+def test_a_file_that_came_with_a_clone_decides_nothing_dangerous(here: Here):
+    here.settings(f"model: {{name: small, base_url: '{here.url}'}}\nchat: {{ask: false}}\n")
+    done = here.chat(said="write\n")
+    assert not (here.folder / "notes.txt").exists()
+    assert "chat.ask: false is not followed" in done.stderr
+    here.chat("--config", ".abridged/config.yaml", said="write\n")
+    assert (here.folder / "notes.txt").exists()
+    here.settings("model: {name: small, base_url: 'https://elsewhere.invalid/v1'}\n")
+    done = here.chat(said="Hello\n", OPENAI_API_KEY="sk-0123456789abcdef")
+    assert done.returncode == 2
+    assert "is not on this machine; say so yourself" in done.stderr
+    here.settings("summarizer: {model: x, base_url: 'https://elsewhere.invalid/v1'}\n")
+    done = here.talk("Hello\n", OPENAI_API_KEY="sk-0123456789abcdef")
+    assert (done.returncode, "summarizer.base_url" in done.stderr) == (2, True)
 
 
 def test_the_window_is_as_set_or_as_the_server_says_or_usual(here: Here):

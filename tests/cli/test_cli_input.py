@@ -61,7 +61,7 @@ def test_bad_input_leaves_the_output_as_it_was(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--context-length", "0"], "--context-length 0: not possible; it takes a number from 1 on"),
+        (["--context-length", "0"], "--context-length 0: not possible; it takes a whole number from 1 on"),
         (["--max-output", "128000"], "--max-output 128000: not possible; it takes from 0 to below the window"),
         (["--threshold", "50"], "--threshold 50.0: not possible; it takes a number from 0.01 to 1.0"),
         (["--threshold", "nan"], "--threshold nan"),

@@ -165,7 +165,7 @@ def test_json_is_the_same_data(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["inspect", str(file), "--json", "--context-length", "32000"]) == 0
     shown = json.loads(capsys.readouterr().out)
     same = json.loads(json.dumps(inspect_conversation(messages, 32_000).to_dict()))
-    assert shown == {"file": str(file), **same}
+    assert shown == {"file": str(file), "engine": "compressor", "chosen_engine": "compressor", **same}
 
 
 def test_foreign_text_cannot_move_the_cursor_or_style_itself(

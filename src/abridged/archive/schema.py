@@ -3,7 +3,8 @@
 `contents` has each distinct message once, by the hash of its JSON. `messages` is what a session said, in order.
 A compaction is the list of contents before and after it. What is live in a session now is the list after its last
 compaction and all messages since. `passages` and their two indexes are for recall: made when somebody asks, and made
-anew where they are missing.
+anew where they are missing. `nodes` are summaries of messages or of other nodes: no message and no node is in two of
+them, and a node is younger than all that it summarises.
 """
 
 import sqlite3
@@ -31,6 +32,23 @@ VERSIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX passages_by_place ON passages (session, place)",
         "CREATE VIRTUAL TABLE passage_words USING fts5 (text, content='', tokenize='porter unicode61')",
         "CREATE VIRTUAL TABLE passage_names USING fts5 (text, content='', tokenize='trigram')",
+    ),
+    (
+        "CREATE TABLE nodes (session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, number INTEGER NOT NULL,"
+        " kind TEXT NOT NULL CHECK (kind IN ('leaf', 'condensed')), depth INTEGER NOT NULL, level INTEGER NOT NULL,"
+        " fallback INTEGER NOT NULL, text TEXT NOT NULL, tokens INTEGER NOT NULL, source_tokens INTEGER NOT NULL,"
+        " first INTEGER NOT NULL, last INTEGER NOT NULL, earliest REAL NOT NULL, latest REAL NOT NULL,"
+        " CHECK (tokens < source_tokens), PRIMARY KEY (session, number)) WITHOUT ROWID",
+        "CREATE TABLE node_messages (session TEXT NOT NULL, place INTEGER NOT NULL, node INTEGER NOT NULL,"
+        " PRIMARY KEY (session, place),"
+        " FOREIGN KEY (session, place) REFERENCES messages(session, place) ON DELETE CASCADE,"
+        " FOREIGN KEY (session, node) REFERENCES nodes(session, number) ON DELETE CASCADE) WITHOUT ROWID",
+        "CREATE INDEX node_messages_by_node ON node_messages (session, node)",
+        "CREATE TABLE node_children (session TEXT NOT NULL, child INTEGER NOT NULL, parent INTEGER NOT NULL,"
+        " CHECK (child < parent), PRIMARY KEY (session, child),"
+        " FOREIGN KEY (session, child) REFERENCES nodes(session, number) ON DELETE CASCADE,"
+        " FOREIGN KEY (session, parent) REFERENCES nodes(session, number) ON DELETE CASCADE) WITHOUT ROWID",
+        "CREATE INDEX node_children_by_parent ON node_children (session, parent)",
     ),
 )
 

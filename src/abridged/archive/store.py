@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -179,12 +179,18 @@ class Archive:
         with self.change() as change:
             return self._append(change, session, messages)
 
+    def append_chosen(self, session: str, choose: Callable[[sqlite3.Connection], Sequence[Message]]) -> int:
+        """The same for who has to look first; nobody writes between the look and the writing."""
+        with self.change() as change:
+            return self._append(change, session, choose(change))
+
     def _append(self, change: sqlite3.Connection, session: str, messages: Sequence[Message]) -> int:
         place = self._said(change, session)
         now = time.time()
         rows = [(session, place + n, id_, now) for n, id_ in enumerate(self._ids(change, messages))]
         change.executemany("INSERT INTO messages (session, place, content, at) VALUES (?, ?, ?, ?)", rows)
-        change.execute("UPDATE sessions SET last = ? WHERE id = ?", (now, session))
+        if rows:
+            change.execute("UPDATE sessions SET last = ?, ended = NULL WHERE id = ?", (now, session))
         return place + len(rows)
 
     def _said(self, look: sqlite3.Connection, session: str) -> int:

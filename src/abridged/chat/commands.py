@@ -173,7 +173,7 @@ async def model(desk: Desk, argument: str) -> None:
         desk.agent.view.say(f"{window}: not a number of tokens; /model NAME TOKENS", "fault")
         return
     agent, config = desk.agent, desk.config
-    agent.model = agent.model.named(name, config.get("model.base_url", name))
+    agent.model = agent.model.named(name, config.server("model.base_url", name))
     known = tokens or await _window(desk, name)
     agent.session.switch_model(name, known or agent.session.engine.context_length)
     advice = "" if known else " (as before; /model NAME TOKENS says another)"

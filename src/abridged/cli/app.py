@@ -3,15 +3,18 @@
 import operator
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from abridged.cli.archive import archive_app
 from abridged.cli.chat import chat_here
+from abridged.cli.hermes import hermes_app
 from abridged.cli.inspection import inspect_conversation
 from abridged.cli.inspection_view import inspection_parts
 from abridged.cli.once import compress_once
@@ -22,7 +25,8 @@ from abridged.cli.tables import as_text, console_for
 from abridged.cli.waiting import waiting
 from abridged.cli.writing import ReaderGone, check_target, encode, render, render_report, write_file, write_stream
 from abridged.config import Config, load
-from abridged.errors import AbridgedError, ConfigError, SettingsError
+from abridged.errors import AbridgedError, ConfigError, SettingsError, one_line
+from abridged.plugins import DEFAULT_ENGINE
 from abridged.report import CompressionReport
 from abridged.setup import engine_from
 
@@ -35,15 +39,19 @@ app = typer.Typer(
 
 app.add_typer(archive_app, name="archive")
 app.add_typer(config_app, name="config")
+app.add_typer(hermes_app, name="hermes")
 app.command(name="engines")(list_engines)
 app.command(name="chat", epilog="Example: abridged chat --model qwen3:8b --base-url http://localhost:11434/v1")(
     chat_here
 )
 
-# What a setting is called on the command line, where that is not its own name.
+# What a setting is called on the command line.
 _OPTIONS = {
-    "threshold_percent": "threshold", "max_output_tokens": "max-output", "protect_first_n": "protect-first",
-    "protect_last_n": "protect-last", "summary_timeout": "timeout",
+    "model.context_length": "context-length", "model.max_output_tokens": "max-output", "model.name": "model",
+    "model.base_url": "base-url", "compression.threshold_percent": "threshold",
+    "compression.protect_first_n": "protect-first", "compression.protect_last_n": "protect-last",
+    "compression.summary_timeout": "timeout", "summarizer.model": "model", "summarizer.base_url": "base-url",
+    "summarizer.context_length": "model-window", "archive.path": "archive",
 }  # fmt: skip
 
 File = Annotated[
@@ -77,10 +85,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _wording(fault: AbridgedError) -> str:
-    if isinstance(fault, ConfigError) and not isinstance(fault, SettingsError):
-        option = _OPTIONS.get(fault.parameter, fault.parameter.replace("_", "-"))
-        return f"--{option} {fault.value}: not possible; it takes {fault.allowed}"
-    return str(fault)
+    if isinstance(fault, ConfigError) and fault.parameter in _OPTIONS and not isinstance(fault, SettingsError):
+        return f"--{_OPTIONS[fault.parameter]} {fault.value}: not possible; it takes {fault.allowed}"
+    return one_line(str(fault))
 
 
 def _show_version(wanted: bool) -> None:
@@ -115,10 +122,14 @@ def compress_file(
     threshold: Threshold = None,
     protect_first: ProtectFirst = None,
     protect_last: ProtectLast = None,
-    force: Annotated[bool, typer.Option("--force", help="Compress it although it fits.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compress it although it fits, or compression is switched off.")
+    ] = False,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Who writes the summary: gpt-4o-mini, claude-…, litellm/…; none: by rule."),
+        typer.Option(
+            metavar="NAME", help="Who writes the summary: gpt-4o-mini, claude-…, litellm/…; else as set, else by rule."
+        ),
     ] = None,
     base_url: Annotated[
         str | None, typer.Option(metavar="URL", help="An OpenAI-compatible server, such as http://localhost:11434/v1.")
@@ -144,20 +155,19 @@ def compress_file(
         {"summarizer.model": model, "summarizer.base_url": base_url, "summarizer.context_length": model_window,
          "compression.summary_timeout": timeout},
     )  # fmt: skip
-    if base_url and not settings.get("summarizer.model"):
-        raise ConfigError("base_url", base_url, "a --model beside it")
-    writer = settings.get("summarizer.model", settings.get("model.name"))
+    name = settings.get("model.name")
+    writer = settings.get("summarizer.model", name)
+    if base_url and not writer:
+        raise ConfigError("summarizer.base_url", base_url, "a --model beside it")
     target = None if output in (None, "-") else Path(str(output))
     if target:
         check_target(target)
-    with waiting("Compressing …") as say:
-        engine = engine_from(
-            settings, settings.get("model.name"),
-            lambda part, parts: say(f"{writer} summarises part {part} of {parts} …"),
-        )  # fmt: skip
+    # What an engine prints is no part of the conversation.
+    with waiting("Compressing …") as say, redirect_stdout(sys.stderr):
+        engine = engine_from(settings, name, lambda part, parts: say(f"{writer} summarises part {part} of {parts} …"))
         raw = read_bytes(file)
         conversation = parse_conversation(raw, file)
-        if settings.get("compression.enabled") or force:
+        if settings.get("compression.enabled", name) or force:
             messages, report = compress_once(engine, conversation.messages, focus, force=force)
         else:
             messages = conversation.messages
@@ -208,10 +218,14 @@ def inspect_file(
             conversation.messages, settings.get("model.context_length", model),
             max_output_tokens=settings.get("model.max_output_tokens", model), **asdict(settings.settings(model)),
         )  # fmt: skip
+    chosen = settings.get("context.engine", model).strip() or DEFAULT_ENGINE
     if json_report:
-        write_stream(render_report({"file": conversation.name, **found.to_dict()}))
+        facts = {"file": conversation.name, "engine": DEFAULT_ENGINE, "chosen_engine": chosen}
+        write_stream(render_report({**facts, **found.to_dict()}))
     else:
-        _say(inspection_parts(conversation.name, found), stderr=False)
+        another = f"note: the settings name the engine {chosen}; this is what {DEFAULT_ENGINE} would do"
+        notes = [] if chosen == DEFAULT_ENGINE else ["", Text(another, style="yellow")]
+        _say([*inspection_parts(conversation.name, found), *notes], stderr=False)
 
 
 def _settings(

@@ -1,12 +1,13 @@
 """`abridged chat`: options and settings for the agent in the terminal."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from abridged.archive import Archive
-from abridged.config import load
+from abridged.config import Config, load
 from abridged.errors import SettingsError
 
 EXTRA = ("openai", "prompt_toolkit", "psutil")
@@ -48,13 +49,22 @@ def chat_here(
             wanted = session_to_resume(archive, Path(), session)
     wishes = Wishes(
         name,
-        settings.get("model.base_url", name),
+        settings.server("model.base_url", name),
         first=prompt,
         session=wanted,
-        allow_all=yes or not settings.get("chat.ask", name),
+        allow_all=yes or not _asks(settings, name),
         with_tools=not no_tools and settings.get("chat.tools", name),
     )
     raise typer.Exit(chat(settings, wishes))
+
+
+def _asks(settings: Config, model: str) -> bool:
+    """Whether the user is asked before a tool acts; a file that came with a clone cannot say no to that."""
+    if settings.get("chat.ask", model) or not settings.is_brought_along("chat.ask", model):
+        return bool(settings.get("chat.ask", model))
+    said = f"abridged: {settings.file}: chat.ask: false is not followed: --yes, or your own settings, say so"
+    print(said, file=sys.stderr)
+    return True
 
 
 def _check_extra() -> None:

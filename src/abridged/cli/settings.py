@@ -1,5 +1,7 @@
 """`abridged config` and `abridged engines`: what is in force, where it came from, and who can do the work."""
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,11 +9,12 @@ import typer
 from rich.text import Text
 
 from abridged.budget import Budget
+from abridged.cli.reading import reason
 from abridged.cli.tables import as_text, console_for, line, table_of
 from abridged.cli.writing import OutputError, encode, render_report, write_file, write_stream
-from abridged.config import DEFAULT, FOLDER, NAME, load, template
-from abridged.errors import AbridgedError
-from abridged.plugins import EnginePlugin, engines
+from abridged.config import DEFAULT, FOLDER, NAME, Config, load, template
+from abridged.plugins import DEFAULT_ENGINE
+from abridged.setup import engines_and_faults
 
 config_app = typer.Typer(no_args_is_help=True, help="See and begin the configuration.")
 
@@ -36,12 +39,15 @@ def show(
     for key, value in values.items():
         style = "" if value.origin == DEFAULT else "bold"
         table.add_row(
-            line(key, style), line(_shown(value.value)), line(Path(value.origin).name, "" if style else "dim")
+            line(key, style), line(_shown(value.value)), line(_origin(found, value.origin), "" if style else "dim")
         )
-    rows = _sizes(sizes)
-    in_force = table_of("in force", ">tokens", "")
-    for name, tokens, says in rows:
-        in_force.add_row(line(name), f"{tokens:,}", line(says, "dim"))
+    rows = _sizes(found, sizes, chosen)
+    in_force = table_of("in force", ">asked", ">tokens", "")
+    for name, asked, tokens, says in rows:
+        differs = "yellow" if asked not in (None, tokens) else ""
+        in_force.add_row(
+            line(name), "" if asked is None else f"{asked:,}", Text(f"{tokens:,}", style=differs), line(says, "dim")
+        )
     parts: list[Any] = [Text(f"file: {found.file or 'none'}"), Text(f"model: {chosen or 'none'}"), "", table]
     parts += ["", in_force, *(Text(f"note: {note}", style="yellow") for note in sizes.notes)]
     if found.models:
@@ -50,23 +56,35 @@ def show(
         "file": str(found.file) if found.file else None,
         "model": chosen,
         "settings": {key: {"value": value.value, "origin": value.origin} for key, value in values.items()},
-        "in_force": {**{name: tokens for name, tokens, _ in rows}, "notes": sizes.notes},
+        "in_force": {**{name: tokens for name, _, tokens, _ in rows}, "notes": sizes.notes},
+        "asked": {name: asked for name, asked, _, _ in rows if asked is not None},
         "models": {name: dict(different) for name, different in found.models.items()},
     }
     write_stream(render_report(facts) if as_json else encode(as_text(console_for(stderr=False), parts)))
 
 
-def _sizes(budget: Budget) -> list[tuple[str, int, str]]:
-    """What follows from the window: a name, tokens, and what it means."""
+def _sizes(config: Config, budget: Budget, model: str | None) -> list[tuple[str, int | None, int, str]]:
+    """What follows from the window: a name, the tokens that were asked for, those in force, and what it means.
+
+    What nobody asks for, because it follows from the others, has `None`; the budget's notes say why two differ.
+    """
+    settings = config.settings(model)
+    threshold = int(budget.context_length * settings.threshold_percent)
     return [
-        ("window", budget.context_length, "all that the model takes, the answer included"),
-        ("usable", budget.usable_tokens, "without what is reserved for the answer"),
-        ("threshold", budget.threshold_tokens, "a compression fires from here on"),
-        ("tail", budget.tail_tokens, "kept of the newest messages, word for word"),
-        ("tail_most", budget.tail_ceiling, "how far it may go where a turn would be cut"),
-        ("summary_least", budget.min_summary_tokens, "the smallest summary budget"),
-        ("summary_most", budget.max_summary_tokens, "the largest"),
-    ]
+        ("window", None, budget.context_length, "all that the model takes, the answer included"),
+        ("usable", None, budget.usable_tokens, "without what is reserved for the answer"),
+        ("threshold", threshold, budget.threshold_tokens, "a compression fires from here on"),
+        ("tail", None, budget.tail_tokens, "kept of the newest messages, word for word"),
+        ("tail_most", None, budget.tail_ceiling, "how far it may go where a turn would be cut"),
+        ("summary_least", settings.min_summary_tokens, budget.min_summary_tokens, "the smallest summary budget"),
+        ("summary_most", settings.summary_tokens_ceiling, budget.max_summary_tokens,
+         f"the largest; at most {settings.summary_window_share:.3g} of the window"),
+    ]  # fmt: skip
+
+
+def _origin(config: Config, origin: str) -> str:
+    """The same without the folder of the file."""
+    return origin.replace(str(config.file), config.file.name) if config.file else origin
 
 
 @config_app.command("init")
@@ -77,20 +95,25 @@ def init(
     path = Path(FOLDER) / NAME
     if path.exists() and not force:
         raise OutputError(f"{path}: is there already; --force writes over it")
-    path.parent.mkdir(exist_ok=True)
+    try:
+        path.parent.mkdir(exist_ok=True)
+    except OSError as fault:
+        raise OutputError(f"{path.parent}: cannot be made a folder: {reason(fault)}") from None
     write_file(path, encode(template()))
     write_stream(encode(f"wrote {path}\n"))
 
 
 def list_engines(config: ConfigFile = None, as_json: AsJson = False) -> None:
-    """All engines that can be had, and whether they load."""
+    """All engines that can be had, and what is wrong with each: it is loaded, and made as the settings say."""
     found = load(config)
+    wanted = found.get("context.engine", found.get("model.name")).strip() or DEFAULT_ENGINE
+    with redirect_stdout(sys.stderr):  # what a plugin prints is no part of the list
+        checked = engines_and_faults(found)
     rows = [
-        {"name": one.name, "source": one.source, "description": one.description, "fault": _fault(one), "chosen": False}
-        for one in engines(found.folders)
-    ]
-    for row in rows:
-        row["chosen"] = row["name"] == found.get("context.engine")
+        {"name": one.name, "source": one.source, "description": one.description, "fault": fault,
+         "chosen": one.name == wanted}
+        for one, fault in checked
+    ]  # fmt: skip
     table = table_of("", "engine", "from", "health", "what it does")
     for row in rows:
         health = line(str(row["fault"]), "red") if row["fault"] else Text("loads")
@@ -98,14 +121,6 @@ def list_engines(config: ConfigFile = None, as_json: AsJson = False) -> None:
         name, source, says = (line(str(row[key])) for key in ("name", "source", "description"))
         table.add_row(mark, name, source, health, says)
     write_stream(render_report({"engines": rows}) if as_json else encode(as_text(console_for(stderr=False), [table])))
-
-
-def _fault(plugin: EnginePlugin) -> str:
-    try:
-        plugin.load()
-    except AbridgedError as error:
-        return str(error)
-    return ""
 
 
 def _shown(value: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from abridged.config.keys import checked, known_keys, parsed
-from abridged.errors import SettingsError
+from abridged.errors import SettingsError, shown
 
 PREFIX = "ABRIDGED_"
 MODELS = "models"
@@ -24,16 +24,32 @@ def from_file(file: Path) -> tuple[Settings, dict[str, Settings]]:
     if not isinstance(of_models, dict):
         raise SettingsError(str(file), MODELS, "a mapping of model names to settings is wanted")
     models = cast("dict[object, Any]", of_models)
-    return (
-        _flat(document, str(file)),
-        {str(name): _flat(given or {}, f"{file}, {MODELS}.{name}") for name, given in models.items()},
-    )
+    return _flat(document, str(file)), {str(name): _of_model(file, str(name), said) for name, said in models.items()}
+
+
+def _of_model(file: Path, name: str, document: object) -> Settings:
+    if not name:
+        raise SettingsError(str(file), MODELS, "a model without a name")
+    origin = f"{file}, {MODELS}.{name}"
+    found = _flat({} if document is None else document, origin)
+    for key in found:
+        if not known_keys()[key].of_a_model:
+            raise SettingsError(origin, key, f"it is the same for all models; put it outside of `{MODELS}`")
+    return found
+
+
+def variable(key: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + key.upper().replace(".", "__")
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
     """Key -> value and the variable that says so. Raises `SettingsError`."""
     found: dict[str, tuple[Any, str]] = {}
+    meant = {variable(key).replace("__", "_"): variable(key) for key in known_keys()}
     for name, text in environment.items():
+        if name in meant:
+            raise SettingsError(name, "", f"there is no such variable; did you mean {meant[name]}?")
         if not name.startswith(PREFIX) or "__" not in name:
             continue
         key = name.removeprefix(PREFIX).lower().replace("__", ".")
@@ -59,29 +75,14 @@ def _document(file: Path) -> dict[str, Any]:
 
 def _parsed(text: str, file: Path) -> object:
     try:
-        import yaml
+        from abridged.config.document import Unreadable, values_of
     except ImportError as missing:
         raise SettingsError(str(file), "", "to read it: pip install 'abridged[cli]'") from missing
-
-    class Strict(yaml.SafeLoader):
-        """One that takes no key twice: of two the second would win in silence."""
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            seen: set[str] = set()
-            for name, _ in node.value:
-                if name.value in seen:
-                    line = name.start_mark.line + 1
-                    raise SettingsError(f"{file}, line {line}", name.value, "it stands there a second time")
-                seen.add(name.value)
-            return super().construct_mapping(node, deep)
-
     try:
-        return yaml.load(text, Strict)  # a safe loader
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        said = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise SettingsError(f"{file}{line}", "", f"no YAML: {said}") from error
+        return values_of(text)
+    except Unreadable as error:
+        line = f", line {error.line}" if error.line else ""
+        raise SettingsError(f"{file}{line}", error.key, error.problem) from error
 
 
 def _flat(document: object, origin: str) -> Settings:
@@ -90,7 +91,7 @@ def _flat(document: object, origin: str) -> Settings:
 
 def _leaves(document: object, prefix: str, origin: str) -> Iterator[tuple[str, Any]]:
     if not isinstance(document, dict):
-        raise SettingsError(origin, prefix.rstrip("."), f"{document!r} is not possible; it takes a mapping")
+        raise SettingsError(origin, prefix.rstrip("."), f"{shown(document)} is not possible; it takes a mapping")
     for name, value in cast("dict[object, Any]", document).items():
         key = f"{prefix}{name}"
         if any(known.startswith(f"{key}.") for known in known_keys()):

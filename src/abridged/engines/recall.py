@@ -5,6 +5,7 @@ an instruction.
 """
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -118,7 +119,7 @@ def _entry(found: Found) -> dict[str, Any]:
 
 def number(value: object, usual: int, least: int, most: int) -> int:
     """A number as a model writes it, within its bounds."""
-    if isinstance(value, str) and value.strip().lstrip("-").isdecimal():
+    if isinstance(value, str) and len(value) < 20 and re.fullmatch(r"\s*-?\d+\s*", value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         return usual

@@ -377,7 +377,7 @@ class ContextSession:
         if self.engine_fault:
             return messages
         entries = cast("list[object]", result) if isinstance(result, list) else None
-        if entries is None or not all(isinstance(entry, dict) for entry in entries):
+        if entries is None or (messages and not entries) or not all(isinstance(entry, dict) for entry in entries):
             self._engine_failed("gave something that is no list of messages")
             return messages
         return cast("Messages", entries)

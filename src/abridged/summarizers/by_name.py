@@ -3,9 +3,10 @@
 import os
 from importlib.util import find_spec
 
+from abridged.config.servers import is_local
 from abridged.errors import ConfigError
 from abridged.summarizers.anthropic import AnthropicSummarizer
-from abridged.summarizers.clients import is_local, variable_for
+from abridged.summarizers.clients import variable_for
 from abridged.summarizers.litellm import LiteLLMSummarizer
 from abridged.summarizers.openai import KEYS, OpenAISummarizer
 from abridged.summarizers.protocol import Summarizer

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
+from abridged.config.servers import is_local
 from abridged.errors import SummarizerError
 from abridged.summarizers.protocol import SummaryRequest
 
 NO_KEY = "none"
 """What is sent to a server on this machine: the SDKs want something."""
-_LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 
 
 class ModelClient:
@@ -59,12 +59,6 @@ def sdk(name: str) -> Any:
         return import_module(name)
     except ImportError as missing:
         raise SummarizerError("no_provider", f"pip install 'abridged[{name}]': {missing}") from missing
-
-
-def is_local(base_url: str | None) -> bool:
-    """Whether a server is on this machine."""
-    host = urlsplit(base_url).hostname if base_url else None
-    return host is not None and (host in _LOCAL or host.startswith("127."))
 
 
 def variable_for(base_url: str | None, usual: str, others: Mapping[str, str]) -> str:
