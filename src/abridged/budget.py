@@ -231,6 +231,10 @@ class Budget:
             tuple(notes),
         )  # fmt: skip
 
+    def result_chars(self, settings: Settings) -> int:
+        """What an oversized result keeps in the tail; less where the tail is small: two characters a token."""
+        return max(200, min(settings.tail_result_chars, 2 * self.tail_ceiling))
+
     def summary_tokens(self, content_tokens: int, ratio: float) -> int:
         """The summary's budget for `content_tokens` of what it replaces (spec: P3.4)."""
         return max(self.min_summary_tokens, min(int(content_tokens * ratio), self.max_summary_tokens))

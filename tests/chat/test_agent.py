@@ -15,7 +15,7 @@ from tests.properties.validator import check_pairs
 
 from abridged import ContextCompressor
 from abridged.archive import Archive
-from abridged.chat.agent import BROKEN_OFF, NO_RESULT
+from abridged.chat.agent import BROKEN_OFF, NO_RESULT, NOT_ANSWERED
 from abridged.chat.view import Verdict
 from abridged.engines.rag import RetrievingEngine
 
@@ -76,6 +76,20 @@ def test_what_needs_no_leave_is_not_asked_for(room: Make, tmp_path: Path):
     one = room(yes=False).play("read notes.txt")
     assert one.view.questions == []
     assert "what is in it" in one.view.heard
+
+
+def test_a_new_conversation_asks_again(room: Make):
+    one = room(Verdict(True, always=True), Verdict(False), yes=False).play("run true", "run true", "/new", "run true")
+    assert len(one.view.questions) == 2
+
+
+def test_an_empty_answer_is_said_and_asked_for_again(room: Make):
+    one = room().play("nothing")
+    assert "the model gave no answer; /retry asks again" in one.view.said
+    one.server.on_nothing = lambda rest: iter([{"content": "something"}])  # type: ignore[method-assign]
+    one.play("/retry")
+    assert [message["content"] for message in one.messages[1:]] == ["nothing", "something"]
+    assert one.server.faults == []
 
 
 def test_a_path_outside_is_refused_before_anybody_is_asked(room: Make):
@@ -191,6 +205,7 @@ def test_after_no_answer_another_word(room: Make):
     one.server.pieces = good  # type: ignore[method-assign]
     one.play("Are you there?")
     assert roles(one) == ["system", "user", "assistant", "user", "assistant"]
+    assert one.messages[2]["content"] == NOT_ANSWERED
     assert one.server.faults == []
 
 

@@ -173,7 +173,13 @@ def test_nobody_there():
         ask(f"http://127.0.0.1:{port}/v1")
 
 
-@pytest.mark.parametrize("url", ["localhost:9/v1", "http://", "not a url", "http://no-such-host.invalid/v1"])
+@pytest.mark.parametrize("url", ["localhost:9/v1", "not a url", "127.0.0.1:1234"])
+def test_an_address_without_its_beginning(url: str):
+    with pytest.raises(SettingsError, match="http:// or https:// has to stand before it"):
+        OpenAIChat("m", url)
+
+
+@pytest.mark.parametrize("url", ["http://", "http://no-such-host.invalid/v1"])
 def test_an_address_that_is_none(url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     with pytest.raises(ModelError) as caught:

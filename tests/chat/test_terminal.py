@@ -291,3 +291,31 @@ def test_while_it_compresses_one_sees_for_how_long_and_types_on(tmp_path: Path):
             one.wait("You said: Still there")
             assert len(model.prompts[-1]) == before + 2
     assert model.faults == []
+
+
+@pytest.mark.parametrize("columns", [48, 30])
+def test_a_question_is_seen_in_a_narrow_terminal(columns: int, place: Place):
+    with place.chat() as one:
+        begin(one)
+        one.process.setwinsize(20, columns)
+        one.screen.resize(20, columns)
+        one.read(0.3)
+        one.say("write")
+        one.wait("allow[?] ›")
+        assert any(row.startswith("allow? ›") for row in one.rows())
+        assert any("notes.txt" in row for row in one.rows())
+
+
+def test_a_command_at_a_question_is_a_command(place: Place):
+    with place.chat() as one:
+        begin(one).say("write")
+        one.wait("allow[?]")
+        one.say("/status")
+        one.wait("messages +")
+        one.say("y")
+        one.wait("It gave")
+        one.say("write other.txt")
+        one.wait("allow[?]", times=2)
+        one.say("/exit")
+        assert one.end() == 0
+    assert not (place.folder / "other.txt").exists()

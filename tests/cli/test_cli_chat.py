@@ -74,7 +74,7 @@ def test_what_cannot_begin_is_one_line_with_what_to_do(
 @pytest.mark.parametrize(
     ("url", "advice"),
     [("http://127.0.0.1:1/v1", "is the server running"), ("http://no-such-host.invalid/v1", "set OPENAI_API_KEY"),
-     ("127.0.0.1:1", "OPENAI_API_KEY")],
+     ("127.0.0.1:1", "http:// or https:// has to stand before it")],
 )  # fmt: skip
 def test_a_server_that_is_not_there(url: str, advice: str, here: Here):
     done = here.chat("--model", "small", "--base-url", url, said="Hello\n")

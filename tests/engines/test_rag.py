@@ -16,7 +16,7 @@ from abridged.conversation.measure import message_tokens
 from abridged.conversation.tokens import estimate_tokens
 from abridged.engines.rag import QUOTE, RetrievingEngine
 from abridged.plugins import engine_named
-from abridged.summary.template import END_MARKER, find_summary
+from abridged.summary.template import END_MARKER, find_summary, merge_before
 from abridged.testing import assistant, call, result, user
 
 Message = dict[str, Any]
@@ -135,6 +135,20 @@ def test_a_host_that_asks_before_each_request_gets_them_fresh_and_behind_what_st
     assert other is not None
     assert "crew 9" in other[-1]["content"]
     assert other[: len(shorter)] == shorter
+
+
+def test_what_is_asked_is_the_users_word_and_not_the_summary_before_it():
+    one = session()
+    engine = one.engine
+    assert isinstance(engine, RetrievingEngine)
+    engine.select_context(talk())
+    shorter = one.compress([*talk()[:-1], user("Which serial had crew 7?")])
+    (place,) = [place for place, message in enumerate(shorter) if find_summary(message)]
+    merged = {**shorter[-1], "content": merge_before(str(shorter[place]["content"]), "Which serial had crew 31?")}
+    sent = engine.select_context([*shorter[:place], *shorter[place + 1 : -1], merged])
+    assert sent is not None
+    assert "serial LAMP-4217, crew 31" in sent[-1]["content"].partition("[CONTEXT COMPACTION")[0]
+    assert engine._selected[0].strip() == "Which serial had crew 31?"
 
 
 def test_its_tools():

@@ -10,18 +10,19 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from abridged.chat.instructions import Instructions
-from abridged.chat.model import ChatModel, ModelError
+from abridged.chat.model import NO_ANSWER, ChatModel, ModelError
 from abridged.chat.toolbox import Toolbox
 from abridged.chat.tools import Tool, Workspace
 from abridged.chat.view import View
 from abridged.conversation.roles import is_system
-from abridged.conversation.text import Message
+from abridged.conversation.text import Message, content_text
 from abridged.report import CompressionReport
 from abridged.session import ContextSession
 
 MOST_REQUESTS = 1_000
 """Requests of one turn; beyond it the user is asked to say a word."""
 BROKEN_OFF = "(the user interrupted here)"
+NOT_ANSWERED = "(no answer came)"
 NO_RESULT = "[no result: the turn was interrupted]"
 
 Messages = list[Message]
@@ -67,8 +68,10 @@ class Agent:
         Raises `ModelError` where no answer came; cancelling the task breaks the turn off.
         """
         if text is not None:
-            self._close_open_turn()
+            self._close_open_turn(NOT_ANSWERED)
             self.messages.append({"role": "user", "content": text})
+        elif self.is_unanswered and self.messages[-1].get("role") == "assistant":
+            self.messages.pop()
         try:
             for _ in range(MOST_REQUESTS):
                 if not await self._step():
@@ -82,6 +85,15 @@ class Agent:
             self.view.doing("")
             await asyncio.to_thread(self.session.record, self.messages)
 
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether the last word waits for an answer: there is none, or one that was broken off or empty."""
+        last: Message = self.messages[-1] if self.messages else {}
+        if last.get("role") in ("user", "tool"):
+            return True
+        text = content_text(last.get("content"))
+        return last.get("role") == "assistant" and text.endswith((NO_ANSWER, BROKEN_OFF, NOT_ANSWERED))
+
     async def _step(self) -> bool:
         """One request and the tools that it calls; whether there were any."""
         self.messages = self.instructions.applied(self.messages)
@@ -93,6 +105,8 @@ class Agent:
         for call in calls:
             content = await self._toolbox.result(call, self.messages)
             self.messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
+        if message.get("content") == NO_ANSWER:
+            self.view.say("the model gave no answer; /retry asks again")
         if cut_off:
             self.view.say(f"the answer may be cut off: {cut_off}")
         async with self._watching():
@@ -134,7 +148,7 @@ class Agent:
         self.view.say(f"the request was too long for the model: {recovery.reason}")
         self.messages = list(recovery.messages)
 
-    def _close_open_turn(self) -> None:
+    def _close_open_turn(self, why: str) -> None:
         """A turn that was left open gets an end, so that roles alternate and every call has its result."""
         last = max((n for n, one in enumerate(self.messages) if one.get("role") == "assistant"), default=0)
         answered = {message.get("tool_call_id") for message in self.messages[last + 1 :]}
@@ -142,14 +156,14 @@ class Agent:
             if call["id"] not in answered:
                 self.messages.append({"role": "tool", "tool_call_id": call["id"], "content": NO_RESULT})
         if self.messages and not is_system(self.messages[-1]) and self.messages[-1].get("role") != "assistant":
-            self.messages.append({"role": "assistant", "content": BROKEN_OFF})
+            self.messages.append({"role": "assistant", "content": why})
 
     def _break_off(self) -> None:
         """What was heard so far stays."""
         if self._heard:
             self.messages.append({"role": "assistant", "content": f"{self._heard}\n\n{BROKEN_OFF}"})
             self._heard = ""
-        self._close_open_turn()
+        self._close_open_turn(BROKEN_OFF)
 
     # -- compression -------------------------------------------------------------------------------------------------
 
@@ -178,6 +192,7 @@ class Agent:
         await asyncio.to_thread(self.session.record, self.messages)
         self.session.reset()
         self.messages = []
+        self._toolbox.ask_again()
         self._measure(anew=True)
         if not keep_pins:
             self.instructions.pins.clear()

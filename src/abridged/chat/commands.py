@@ -128,10 +128,10 @@ def _with_pins(agent: Agent) -> str:
 
 @command("retry", "", "ask the model again for an answer to the last word")
 async def retry(desk: Desk, argument: str) -> None:
-    if desk.agent.messages and desk.agent.messages[-1].get("role") in ("user", "tool"):
+    if desk.agent.is_unanswered:
         await desk.agent.turn()
     else:
-        desk.agent.view.say("the last word is the model's: say something first")
+        desk.agent.view.say("the last word is the model's answer: say something first")
 
 
 @command("pin", "[TEXT]", "keep TEXT word for word in every prompt; without TEXT: show the pins", at_once=True)

@@ -76,7 +76,7 @@ class OpenAIChat:
     """`base_url`: the server, `None` = OpenAI's own. The key is read from the environment; a server on this machine
     needs none. `max_output_tokens`: the most that an answer may take, `None` = the server's own limit. `retries`: how
     often a request that was throttled or met a hiccup is sent again.
-    Raises `SettingsError` where the SDK or the key is missing.
+    Raises `SettingsError` where the SDK or the key is missing, or the address is none.
     """
 
     def __init__(
@@ -87,6 +87,8 @@ class OpenAIChat:
         max_output_tokens: int | None = None,
         retries: int = MOST_RETRIES,
     ) -> None:
+        if base_url and not base_url.startswith(("http://", "https://")):
+            raise SettingsError(base_url, "", "no address of a server: http:// or https:// has to stand before it")
         self.name = name
         self.base_url = base_url
         self.max_output_tokens = max_output_tokens

@@ -36,7 +36,8 @@ STYLE = Style.from_dict(
 LIVE_CHARACTERS = 2_000
 """Of an unfinished line of the answer, that much is shown."""
 REFRESH_SECONDS = 0.5
-ALLOW = "allow? y = yes, a = always, n or a reason = no › "
+ALLOW = "allow? › "
+"""Short: a line that has to wrap leaves no room in a narrow terminal."""
 
 
 class Screen:
@@ -67,7 +68,7 @@ class Screen:
             except EOFError:
                 return
             line = line.strip()
-            if self._question is not None and not self._question.done():
+            if self._question is not None and not self._question.done() and not line.startswith("/"):
                 self._print("class:question", f"{ALLOW}{line}")
                 self._answer(line)
             elif line:
@@ -104,6 +105,7 @@ class Screen:
 
     async def ask(self, question: Question) -> Verdict:
         self._print("", question.preview)
+        self.say(f"y = yes, a = always for {question.tool} until /new, n or a reason = no")
         buffer = self._prompt.default_buffer
         self._set_aside, buffer.text = buffer.text, ""
         self._question = asyncio.get_running_loop().create_future()

@@ -42,6 +42,10 @@ class Toolbox:
         self._allow_all = allow_all
         self._allowed: set[str] = set()
 
+    def ask_again(self) -> None:
+        """What was always allowed is asked for again."""
+        self._allowed.clear()
+
     def schemas(self) -> list[dict[str, Any]]:
         """All of them, as the API wants them."""
         return [*(tool.schema for tool in self._tools.values()), *self._engine_tools().values()]

@@ -21,7 +21,7 @@ class Verdict:
 
     allowed: bool
     always: bool = False
-    """Also every further call of this tool, in this run of the program."""
+    """Also every further call of this tool, until a new conversation begins."""
     reason: str = ""
     """Why not, for the model; "" = no reason was given."""
 

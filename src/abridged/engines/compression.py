@@ -57,7 +57,7 @@ class Compression:
     def run(self, messages: list[Message], report: CompressionReport) -> list[Message]:
         """The new list; `messages` stays as it is. What was done is written into `report`."""
         sound = repair(messages)
-        report.repaired = _repairs(sound)
+        report.repaired = sound.kinds
         report.tokens_before = self.tokens.total(sound.messages)
         result = self._phases(sound, report)
         report.compressed = result is not None
@@ -65,11 +65,6 @@ class Compression:
             result, report.tokens_after = (sound.messages if sound.changed else messages), report.tokens_before
         report.messages_after = len(result)
         return list(result)
-
-    @property
-    def _result_chars(self) -> int:
-        """What an oversized result keeps in the tail; less where the tail itself is small: two characters a token."""
-        return max(200, min(self.settings.tail_result_chars, 2 * self.budget.tail_ceiling))
 
     def _phases(self, sound: Repair, report: CompressionReport) -> list[Message] | None:
         """The new list, or `None` where nothing was gained; the reason is in the report."""
@@ -79,7 +74,7 @@ class Compression:
         light = self._prune(conversation, pairing, report)  # phase 1
         plan = self._plan(light, conversation, report)  # phase 2
         kept = {place: light[place] for place in plan.kept}
-        kept |= {place: cut_result(light[place], self._result_chars) for place in plan.cut}
+        kept |= {place: cut_result(light[place], self.budget.result_chars(self.settings)) for place in plan.cut}
         lightened = [place for place, message in kept.items() if message is not conversation.messages[place]]
         if plan.head_end == len(light) or not (plan.middle or len(conversation.previous) > 1 or lightened):
             report.reason = "nothing to compress: head and tail hold everything"
@@ -121,8 +116,8 @@ class Compression:
         plan = plan_boundaries(
             light,
             BoundarySettings(
-                settings.protect_first_n, settings.protect_last_n, ceiling, ceiling, self._result_chars,
-                conversation.settled,
+                settings.protect_first_n, settings.protect_last_n, ceiling, ceiling,
+                self.budget.result_chars(settings), conversation.settled,
             ),
             # The specification's weight, and never less than the tokens: characters / 4 is far too low for some.
             lambda message: max(weight(message), self.tokens(message)),
@@ -216,8 +211,3 @@ class Compression:
         report.reason = f"not smaller: {report.tokens_before:,} -> {report.tokens_after:,} tokens"
         report.summary_writer, report.sections, report.summary_tokens = "nobody", [], 0
         return None
-
-
-def _repairs(fixed: Repair) -> dict[str, int]:
-    kinds = ("dropped", "stubbed", "moved", "relabelled", "discarded")
-    return {kind: count for kind in kinds if (count := getattr(fixed, kind))}

@@ -128,14 +128,14 @@ class ContextCompressor(ContextEngine):
 
     def should_compress_preflight(self, messages: list[Message]) -> bool:
         """Reported tokens plus an estimate of what came after them (spec: T5, T5b)."""
-        estimate = self._tokens.total(_a_list(messages))
+        estimate = self._tokens.total(a_list(messages))
         tokens = self._meter.tokens(estimate)
         self._meter.expect(estimate)
         return tokens >= self._meter.due(self.threshold_tokens) and self.should_compress(tokens)
 
     def estimate(self, messages: list[Message]) -> int:
         """Tokens of `messages`, corrected by what the provider reported for this model. Raises `InvalidMessages`."""
-        return self._meter.calibration.apply(self._tokens.total(_a_list(messages)))
+        return self._meter.calibration.apply(self._tokens.total(a_list(messages)))
 
     # -- what --------------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class ContextCompressor(ContextEngine):
         Raises `InvalidMessages` for what is no list; odd content never raises.
         """
         started = time.perf_counter()
-        _a_list(messages)
+        a_list(messages)
         report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(messages))
         tokens = current_tokens or (0 if self._ladder.empty else self.estimate(messages))
         compression = self._compression(self._tokens, tokens, cancel, memory_context)
@@ -189,7 +189,7 @@ class ContextCompressor(ContextEngine):
         report = CompressionReport(messages_before=len(given))
         tokens = TokenMemo(self._counter)
         started = time.perf_counter()
-        result = self._compression(tokens, tokens.total(_a_list(given)), cancel).run(given, report)
+        result = self._compression(tokens, tokens.total(a_list(given)), cancel).run(given, report)
         report.seconds = time.perf_counter() - started
         return Prepared(given, result, report)
 
@@ -307,7 +307,7 @@ def compress(
     return result, engine.report
 
 
-def _a_list(messages: Any) -> list[Message]:
+def a_list(messages: Any) -> list[Message]:
     """The messages, where they are a list; odd entries are fine."""
     if not isinstance(messages, list):
         raise InvalidMessages(f"expected a list of messages, got {type(messages).__name__}")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 from abridged.archive import Archive
+from abridged.archive.ingest import Ingest
 from abridged.archive.recall import Found, Recall
-from abridged.archive.store import as_text
 from abridged.budget import SettingsArguments
 from abridged.conversation.measure import replayed_text
 from abridged.conversation.roles import newest_user
@@ -63,8 +63,7 @@ class RetrievingEngine(ContextCompressor):
     def on_session_reset(self) -> None:
         super().on_session_reset()
         self._note = self._brought_back
-        self._own: Archive | None = None
-        self._seen: set[str] = set()
+        self._own: Ingest | None = None
         self._bind(None, "")
         self._selected: tuple[str, str] = ("", "")
         self._selects = False
@@ -88,16 +87,14 @@ class RetrievingEngine(ContextCompressor):
 
     def _take_in(self, messages: Sequence[Message]) -> None:
         """Keep what is new, where the host has no archive."""
-        if self._archive is not None and self._archive is not self._own:
-            return
         if self._own is None:
-            self._own = Archive()
-            self._own.start("own")
-            self._bind(self._own, "own")
-        said = [own for message in messages if (own := own_words(message))]
-        new = [message for message in said if as_text(message) not in self._seen]
-        self._seen |= set(map(as_text, new))
-        self._own.append("own", new)
+            if self._archive is not None:
+                return
+            own = Archive()
+            own.start("own")
+            self._own = Ingest(own, "own")
+            self._bind(own, "own")
+        self._own.take(messages)
 
     # -- what fits the request ---------------------------------------------------------------------------------------
 
@@ -109,16 +106,17 @@ class RetrievingEngine(ContextCompressor):
         It is made once per word of the user, and changes nothing that stands before it.
         """
         self._selects = True
-        newest = newest_user(request_messages)
+        spoken = [own_words(message) or {} for message in request_messages]
+        newest = newest_user(spoken)
         if not self.compression_count or newest is None:
             return None
-        asked = content_text(request_messages[newest].get("content"))
+        message = request_messages[newest]
+        asked = content_text(spoken[newest].get("content"))
         if asked != self._selected[0]:
             room = budget_tokens or self.budget.max_summary_tokens
             self._selected = asked, self._retrieved(asked, request_messages, int(room * RETRIEVED_SHARE))
         if not self._selected[1]:
             return None
-        message = request_messages[newest]
         fresh = {**message, "content": merge_before(self._selected[1], message.get("content"))}
         return [*request_messages[:newest], fresh, *request_messages[newest + 1 :]]
 

@@ -328,6 +328,7 @@ class HermesEngine(_Base):
             if not self._judge(report if isinstance(report, CompressionReport) else None, result, exchange.messages):
                 return [dict(message) for message in messages]
             self._record.compacted(messages, out, _facts(report), inner.export_state())
+            self._last_summary_error = self._last_summary_error or self.fault or None  # which the host shows
             self._show()
             return out
 

@@ -38,8 +38,14 @@ class Repair:
     """Which result answered which call in the list that came in; of `messages` as well where nothing changed."""
 
     @property
+    def kinds(self) -> dict[str, int]:
+        """What was mended, by kind; only kinds that occurred."""
+        names = ("dropped", "stubbed", "moved", "relabelled", "discarded")
+        return {name: count for name in names if (count := getattr(self, name))}
+
+    @property
     def changed(self) -> bool:
-        return bool(self.dropped or self.stubbed or self.moved or self.relabelled or self.discarded)
+        return bool(self.kinds)
 
 
 def repair(messages: list[Any]) -> Repair:

@@ -51,10 +51,7 @@ class Pass:
     def run(self, messages: list[Message], report: CompressionReport) -> list[Message]:
         """The new list; `messages` stays as it is. Raises `ArchiveError`: then the list is still the old one."""
         sound = repair(messages)
-        report.repaired = {
-            kind: count for kind in ("dropped", "stubbed", "moved", "relabelled", "discarded")
-            if (count := getattr(sound, kind))
-        }  # fmt: skip
+        report.repaired = sound.kinds
         report.tokens_before = self.tokens.total(sound.messages)
         result = self._made(messages, sound, report)
         report.compressed = result is not None
@@ -68,7 +65,7 @@ class Pass:
         talk = without_summaries(sound.messages, sound.sources)
         bound = int(self.budget.threshold_tokens / self.scale)
         plan = self._plan(talk, report)
-        kept = Kept.of(talk, plan, placed.at, self.tokens, self._tail_chars)
+        kept = Kept.of(talk, plan, placed.at, self.tokens, self.budget.result_chars(self.settings))
         least = self.tokens.counter(frame(body("x" * 200, (), (), (), {}), self.note)) + 120
         if not kept.fit(bound - least):
             bound = int(self.budget.usable_tokens * SAFE_SHARE / self.scale)
@@ -94,14 +91,12 @@ class Pass:
 
     # -- what stays --------------------------------------------------------------------------------------------------
 
-    @property
-    def _tail_chars(self) -> int:
-        return max(200, min(self.settings.tail_result_chars, 2 * self.budget.tail_ceiling))
-
     def _plan(self, talk: Conversation, report: CompressionReport) -> Plan:
         """The system prompt, and a tail that is bounded in tokens; no message is kept for standing in front."""
         ceiling = int(self.budget.tail_ceiling / self.scale)
-        settings = BoundarySettings(0, self.settings.protect_last_n, ceiling, ceiling, self._tail_chars, settled=0)
+        settings = BoundarySettings(
+            0, self.settings.protect_last_n, ceiling, ceiling, self.budget.result_chars(self.settings), settled=0
+        )
         plan = plan_boundaries(talk.messages, settings, lambda one: max(weight(one), self.tokens(one)))
         report.anchored_user = plan.anchor is not None
         return plan

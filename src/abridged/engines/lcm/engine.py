@@ -13,7 +13,7 @@ from abridged.archive import Archive
 from abridged.archive.nodes import Nodes
 from abridged.conversation.measure import TokenMemo
 from abridged.conversation.text import Message
-from abridged.engines.compressor import ContextCompressor, Prepared
+from abridged.engines.compressor import ContextCompressor, Prepared, a_list
 from abridged.engines.lcm.compaction import Pass
 from abridged.engines.lcm.growth import Growth
 from abridged.engines.lcm.places import Places
@@ -21,7 +21,7 @@ from abridged.engines.lcm.rendering import TOOLS_NOTE
 from abridged.engines.lcm.tools import LcmTools
 from abridged.engines.lcm.writing import BRIEFLY, Writer
 from abridged.engines.recall import Answer
-from abridged.errors import ArchiveError, InvalidMessages, SessionBusy, SummarizerError
+from abridged.errors import ArchiveError, SessionBusy, SummarizerError
 from abridged.phases.summarize import Tools
 from abridged.report import CompressionReport
 from abridged.summarizers import CancelToken, SummaryRequest, SummaryResult
@@ -96,7 +96,7 @@ class LosslessEngine(ContextCompressor):
         Arguments as `ContextCompressor.compress`; `memory_context` stands in later summaries, too. Where the archive
         fails the messages come back as they are. Raises `InvalidMessages` for what is no list.
         """
-        given = _a_list(messages)
+        given = a_list(messages)
         report = self.report = CompressionReport(forced=force, focus_topic=focus_topic, messages_before=len(given))
         if memory_context and memory_context.strip():
             kept = self._redactor(memory_context.strip())
@@ -108,7 +108,7 @@ class LosslessEngine(ContextCompressor):
 
     def prepare(self, messages: list[Message], *, cancel: CancelToken | None = None) -> Prepared:
         """A compression of `messages` that nothing in a context knows of yet; its nodes are made for good."""
-        given = list(_a_list(messages))
+        given = list(a_list(messages))
         report = CompressionReport(messages_before=len(given))
         return Prepared(given, self._pass(given, report, TokenMemo(self._counter), cancel), report)
 
@@ -195,9 +195,3 @@ class LosslessEngine(ContextCompressor):
             "last_failure": f"{failure.who}: {failure.outcome} {failure.detail}".strip() if failure else "",
             "summariser": "none: by rule" if self._ladder.empty else "a model",
         }
-
-
-def _a_list(messages: Any) -> list[Message]:
-    if not isinstance(messages, list):
-        raise InvalidMessages(f"expected a list of messages, got {type(messages).__name__}")
-    return cast("list[Message]", messages)

@@ -4,7 +4,6 @@ There is no cursor: a host may hold its messages from the start, after a compact
 ago. Of equal messages the newest one is meant. A summary is no message, unless nothing else tells what it stands for.
 """
 
-import hashlib
 import json
 import re
 import sqlite3
@@ -14,10 +13,10 @@ from difflib import SequenceMatcher
 from typing import Any, cast
 
 from abridged.archive import Archive
+from abridged.archive.ingest import mark
 from abridged.archive.nodes import Nodes
-from abridged.conversation.calls import tool_calls
 from abridged.conversation.roles import leading_system
-from abridged.conversation.text import Message, as_json, content_text, pictures
+from abridged.conversation.text import Message
 from abridged.engines.lcm.exploring import place_of
 from abridged.summary.template import find_summary, frame
 
@@ -155,14 +154,3 @@ def _taken_apart(message: Message, index: int, foreign: bool, compacted: bool, k
         return [_Held(message, index)]
     held = [_Held({"role": "user", "content": frame(summary.body)}, -1)] if foreign and not compacted else []
     return held if summary.rest is None else [*held, _Held(summary.rest, index)]
-
-
-def mark(message: Message) -> bytes:
-    """Who says what, calls what, answers what, as a hash; what a host notes on a message makes no difference."""
-    content = message.get("content")
-    said = [
-        str(message.get("role")), content_text(content).strip(), str(message.get("tool_call_id") or ""),
-        [[*call.raw_ids[:1], call.name, call.arguments_text] for call in tool_calls(message)],
-        [] if isinstance(content, str) else [as_json(picture) for picture in pictures(content)],
-    ]  # fmt: skip
-    return hashlib.sha256(json.dumps(said, default=str).encode()).digest()[:16]
